@@ -15,6 +15,7 @@ from .faults import CallFailed
 from .findings import Findings
 from .footprint import measure_footprints
 from .growing import measure_growths
+from .market_lines import measure_market_lines
 from .probes import Servers, running_bench
 from .report import write_results
 from .rounds import measure_rounds
@@ -57,9 +58,10 @@ def _measure(extent: Extent) -> Findings:
             memory = bench.memory()
         beside_console = measure_beside_console(extent, shared, _say)
         footprints = measure_footprints(extent, shared, _say)
+    market_lines = measure_market_lines(extent, _say)
     # It has servers of its own, beside which nothing else should run.
     growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
-    return Findings(run, memory, footprints, growths, beside_console)
+    return Findings(run, memory, footprints, growths, beside_console, market_lines)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

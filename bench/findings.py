@@ -18,6 +18,7 @@ class Findings:
     footprints: list[Footprint] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
     beside_console: list[RatioResult] = field(default_factory=list)
+    market_lines: list[RatioResult] = field(default_factory=list)
 
     @property
     def ratios(self) -> list[RatioResult]:
@@ -27,4 +28,4 @@ class Findings:
             for ratio in RATIOS
             if all(point in self.run.outcomes for point in ratio.points)
         ]
-        return found + self.beside_console + growth_ratios(self.growths)
+        return found + self.beside_console + self.market_lines + growth_ratios(self.growths)

@@ -13,6 +13,15 @@ from bench.findings import Findings
 from bench.ratios import RATIOS
 from bench.report import write_results
 
+MARKET_LINES = {
+    "cover_cpu_us",
+    "cover_p50_ms",
+    "cover_p99_ms",
+    "cover_p50_vs_echo",
+    "reports_per_s",
+    "quotes_core_share",
+    "line_back_s",
+}
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -34,7 +43,8 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     assert results["errors"] == 0
     assert results["rounds"] == QUICK.rounds
     assert set(results["ratios"]) - {"console_update_s"} == {ratio.name for ratio in RATIOS} | {
-        "orders_beside_console"
+        "orders_beside_console",
+        *MARKET_LINES,
     }
     for ratio in results["ratios"].values():
         assert 0 <= ratio["low"] <= ratio["value"] <= ratio["high"] > 0

@@ -11,6 +11,9 @@ from bullion.hedge.venue import Declined, ListedExecution
 
 
 class MemoryRecords:
+    WRITE_S, READ_S = 0.002, 0.001
+    """How long a write and a read take."""
+
     def __init__(self) -> None:
         self.orders: dict[str, StoredOrder] = {}
         self.sent: set[str] = set()
@@ -18,7 +21,7 @@ class MemoryRecords:
         self.breaks: list[LineBreak] = []
 
     async def claim(self, order: LineOrder, at_us: int) -> LineOrder | None:
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(self.WRITE_S)
         found = self.orders.get(order.order_id)
         if found is not None and not found.unknown:
             return None
@@ -31,26 +34,26 @@ class MemoryRecords:
         return claimed
 
     async def release(self, order: LineOrder) -> None:
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(self.WRITE_S)
         found = self.orders.get(order.order_id)
         if found is not None and found.answer is None and found.order.sends == order.sends:
             self.orders[order.order_id] = msgspec.structs.replace(found, unknown=True)
 
     async def find(self, order_id: str) -> StoredOrder | None:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.READ_S)
         return self.orders.get(order_id)
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.READ_S)
         found = (each for each in self.orders.values() if each.order.client_order_id == client_order_id)
         return next(found, None)
 
     async def unsettled(self) -> Sequence[StoredOrder]:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.READ_S)
         return [each for each in self.orders.values() if each.answer is None and not each.unknown]
 
     async def learn(self, learned: Sequence[Learned], at_us: int) -> None:
-        await asyncio.sleep(0.002)
+        await asyncio.sleep(self.WRITE_S)
         for each in learned:
             if isinstance(each, LineBreak):
                 self.breaks.append(each)
@@ -82,5 +85,5 @@ class MemoryRecords:
         )
 
     async def executions(self, after: int, limit: int) -> Sequence[ListedExecution]:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(self.READ_S)
         return self.listed[after : after + limit]
