@@ -84,6 +84,18 @@ APART = (
         "goes on until it is stopped",
     ),
     Apart(
+        "docs/feeds.md",
+        "python -m bullion.market_demo.fix_acceptor",
+        "tests/nodes/test_fix_rates.py::test_rates_and_fills_are_those_of_the_venue_until_it_dies",
+        "goes on until it is stopped",
+    ),
+    Apart(
+        "docs/feeds.md",
+        "[sources.venue]",
+        "tests/docs/test_fix_page.py::test_the_source_over_fix_is_read",
+        _ENV,
+    ),
+    Apart(
         "docs/conformance.md",
         '"order.quantity" = ',
         f"{_CONFORMANCE}test_the_code_it_shows_is_the_kits",

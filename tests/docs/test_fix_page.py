@@ -11,8 +11,8 @@ from tests.support.node import SECRET
 PAGE = ROOT / "docs/fix.md"
 
 
-def block(beginning: str) -> str:
-    (found,) = (each.text for each in blocks(PAGE) if each.text.startswith(beginning))
+def block(beginning: str, page: Path = PAGE) -> str:
+    (found,) = (each.text for each in blocks(page) if each.text.startswith(beginning))
     return found
 
 
@@ -22,6 +22,12 @@ def test_its_market_file_is_read() -> None:
     assert (line.name, line.profile.name, line.profile.heartbeat_s) == ("spot", "spot-venue", 20)
     assert market.feed is not None
     assert [each.name for each in market.feed.sources] == ["vendor"]
+
+
+def test_the_source_over_fix_is_read() -> None:
+    text = block("[sources.venue]", ROOT / "docs/feeds.md")
+    line = read_market(text, {"VENUE_MD_PASSWORD": "secret"}).source_lines["venue"]
+    assert (line.host, line.port, line.profile.heartbeat_s) == ("md.example.com", 9881, 10)
 
 
 def test_its_contract_is_taken(tmp_path: Path) -> None:
