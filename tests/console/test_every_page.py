@@ -118,6 +118,13 @@ def sweep(browser: Browser, console: ConsoleProcess, node: Node, first: Caller) 
     answer = dealing.place()
     order = answer.json()
     desk.do("POST", f"/orders/{order['id']}/close")
+    contract = {"metal": "gold", "instrument": "METAL", "lot": "100", "price_weight": "10"}
+    desk.do("PATCH", "/hedge/book/gold", {"limit": "1000"})
+    desk.do("PUT", f"/hedge/contracts/{LONG.upper()}", contract)
+    cover = {"contract": LONG.upper(), "side": "buy", "quantity": "1", "idempotency_key": "k"}
+    desk.do("POST", "/hedge/covers", cover)
+    rule = {"kind": "age", "threshold": "36000", "contracts": [LONG.upper()]}
+    desk.do("PUT", f"/hedge/book/gold/rules/{LONG}", rule)
     dealing.venue(mode="hold")
     dealing.placed(quantity="1000")
     request_id = answer.headers["x-request-id"]
