@@ -19,10 +19,10 @@ import msgspec
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, OrderType, TimeInForce
 from bullion.hedge.fix.records import StoredOrder
-from bullion.hedge.fix.session import LineState
+from bullion.hedge.fix.session_effects import LineState
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import Confirmed, HedgeRequest
-from bullion.market_demo.fix_acceptor import clock_us
+from bullion.market_demo.session_acceptor import clock_us
 from bullion.rates.feeds.live_feed import LiveFeed
 from tests.rates.feeds.feed_settings import T0, feed_settings, quote, source
 from tests.support.fix_node import Acceptor

@@ -102,6 +102,7 @@ class Covered(House):
         async def body(records: Records) -> None:
             cover = await records.lock_cover("main", cover_id)
             assert cover is not None
+            before = (await records.cover_deals([cover])).get(cover_id, [])
             await records.lock_book_position("main", cover.metal)
             at_us = await records.now_us()
             quantity_e8 = cover.quantity_e8 if lots is None else lots * ONE_E8
@@ -110,8 +111,9 @@ class Covered(House):
                 deal = CoverDeal(Fill(execution, quantity_e8, 71_000_000_000, at_us), 0, 0)
                 await records.add_cover_deal(cover, deal, at_us)
             if ends:
-                whole = quantity_e8 == cover.quantity_e8
-                state = "filled" if whole else "partly" if quantity_e8 else "refused"
+                filled_e8 = quantity_e8 + sum(each.fill.quantity_e8 for each in before)
+                whole = filled_e8 == cover.quantity_e8
+                state = "filled" if whole else "partly" if filled_e8 else "refused"
                 await records.finish_cover(cover, state, None, None, at_us)
 
         await self.records.write("fill", body)

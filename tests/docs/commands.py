@@ -22,7 +22,7 @@ def leaves(group: click.Group, before: str = "bullion") -> Iterator[tuple[str, c
 def command_of(line: str) -> click.Command | None:
     """The command or group that a line names; None when there is none of that name."""
     found: click.Command = main
-    rest = shlex.split(re.sub(r"[<>|].*", "", line), comments=True)[1:]
+    rest = shlex.split(re.sub(r"[<>|].*|\\$", "", line), comments=True)[1:]
     while rest and isinstance(found, click.Group):
         options = _options(found)
         word = rest.pop(0)

@@ -11,6 +11,8 @@ import pytest
 from bullion.store import (
     book_entries,
     cover_planning,
+    cover_records,
+    cover_sending,
     execution_records,
     hedge_requests,
     house_book,
@@ -32,6 +34,8 @@ HOLDERS = (
     hedge_requests,
     house_book,
     cover_planning,
+    cover_records,
+    cover_sending,
     execution_records,
     order_changes,
     book_entries,
@@ -42,6 +46,12 @@ NOT_HELD = {
     "accounted_executions",
     "all_book_positions",
     "books_to_plan",
+    "claim_covers",
+    "claimed_covers",
+    "cover_by_id",
+    "cover_due",
+    "covers_waiting",
+    "covers_with_fills",
     "execution_cursor",
     "hedge_due",
     "hedged_order",
@@ -49,6 +59,8 @@ NOT_HELD = {
     "hedges_waiting",
     "move_execution_cursor",
     "one_lease",
+    "postpone_cover",
+    "price_cover",
 }
 """Asked in a transaction that holds no book."""
 

@@ -45,7 +45,7 @@ class LineGauges:
             registry=registry,
             buckets=ANSWER_BOUNDS_S,
         )
-        self._copies: dict[tuple[str, ...], CounterCopy] = {}
+        self._copies: dict[tuple[Counter, tuple[str, ...]], CounterCopy] = {}
         self._measured: dict[str, tuple[float, list[int]]] = {}
 
     def publish(self) -> None:
@@ -69,7 +69,7 @@ class LineGauges:
         self._copy_answers(name, line.own.counts.answer_s, line.own.counts.answers)
 
     def _copy(self, counter: Counter, number: int, *labels: str) -> None:
-        key = (counter._name, *labels)  # noqa: SLF001 - the library has no other way to its name
+        key = (counter, labels)
         if key not in self._copies:
             self._copies[key] = CounterCopy(counter.labels(*labels))
         self._copies[key].update(number)

@@ -151,7 +151,8 @@ async def test_prices_are_kept_in_the_message_log_only_if_wanted(tmp_path: Path,
     log = message_log(source, MarketSettings(messages=Messages(str(tmp_path))), clock_us)
     assert isinstance(log, MessageLog)
     async with quoting() as venue, following([source], [line_to(venue.port)], log=log) as running:
-        await running.until(running.publishes)
+        # The first is of the snapshot, the next of an increment.
+        await running.until(lambda: sum(isinstance(each, Quote) for each in running.items) > 1)
     (file,) = (tmp_path / "sources").glob("venue-*.log")
     kinds = {line.partition("\x0135=")[2][0] for line in file.read_text("latin-1").splitlines()}
     assert {"A", "V"} <= kinds
