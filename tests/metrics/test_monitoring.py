@@ -22,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from bullion import __version__
 from bullion.refusals.catalogue import CATALOGUE
 from tests.docs.markdown import ROOT, anchors, blocks
+from tests.support.fix_node import CONTRACT
 from tests.support.node import Node, shared, until
 from tests.support.orders import GOLD, UNBOUNDED
 from tests.support.prometheus import Prometheus, metric_names
@@ -129,6 +130,9 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         desk.do("PATCH", "/hedge/book/gold", {"limit": "1000000"})
         desk.do("PUT", "/rates/GOLD", RATE)
         desk.do("PUT", "/symbols/GOLD", GOLD | {"pricing": {"kind": "direct", "instrument": "GOLD"}})
+        desk.do("PUT", "/hedge/contracts/GRAMS", CONTRACT)
+        wanted = {"contract": "GRAMS", "side": "buy", "quantity": "1", "idempotency_key": "one"}
+        desk.do("POST", f"/hedge/covers/{desk.do('POST', '/hedge/covers', wanted)['id']}/send")
         prometheus = Prometheus(node.desk_url.removeprefix("http://"), hurried_rules())
         ends.callback(prometheus.remove)
         rates_set = threading.Event()
@@ -138,7 +142,12 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             ends.enter_context(repeated(partial(trade, client, base)))
         ends.enter_context(repeated(lambda: rates_set.is_set() and desk.put("/rates/GOLD", json=RATE), 0.5))
         made = Stack(node, postgres, redis, prometheus.start(), rates_set)
-        late = {"bullion_schema_step", "bullion_book_limit_used"}
+        late = {
+            "bullion_schema_step",
+            "bullion_book_limit_used",
+            "bullion_book_value_at_risk",
+            "bullion_covers",
+        }
         until(lambda: late <= set(made.families()), PATIENCE_S)
         yield made
 
