@@ -172,7 +172,9 @@ class CoverSending:
             if priced is None:
                 return
             cover = priced
-        elif self._lease_outlasts_call(claimed):
+        elif not self._lease_outlasts_call(claimed):
+            return
+        else:
             answer = await call_venue(self._venue.order_status, cover_request(cover))
         if isinstance(answer, UnknownOrder):
             if not self._lease_outlasts_call(claimed):
