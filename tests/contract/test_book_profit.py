@@ -28,6 +28,7 @@ from bullion.orders.status import Event
 from bullion.rates.tick import Tick
 from bullion.records.book_money import CurrencyRecord, DayMark
 from bullion.records.hedge_book import CoverDeal, StoredContract
+from bullion.store import schema
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings, day_marks
 from bullion.store.book_profit import BrokenBook, day_mark, money_steps
 from bullion.store.engine import Engine, Transaction
@@ -395,6 +396,8 @@ LIES = (
     ("DELETE FROM currency_deals", "last entry"),
     ("UPDATE covers SET state = 'partly'", "cover C"),
     ("UPDATE covers SET state = 'dropped'", "cover C"),
+    ("UPDATE held_contracts SET held_e8 = held_e8 + 1", "quantity held of contract GOLDTEN 200000001"),
+    ("DELETE FROM held_contracts", "quantity held of contract GOLDTEN 0"),
     ("UPDATE cover_fills SET execution_id = 'other'", "is not in the store"),
     ("UPDATE hedge_requests SET venue = 'simulated'", "venue's word"),
 )  # fmt: skip
@@ -419,6 +422,23 @@ async def test_what_is_kept_of_the_money_can_be_verified_and_every_lie_is_found(
         with pytest.raises(_Undone) as undone:
             await engine.write("lie", lying)
         assert any(told in each for each in undone.value.found), (lie, undone.value.found)
+    assert await money.house.differences() == []
+
+
+async def test_a_store_from_before_knows_what_is_held_after_its_step(money: Money, engine_name: str) -> None:
+    await money.cover(GOLDTEN, "buy", 5 * 10**8, 69_600_000_000)
+    await money.cover(GOLDTEN, "sell", 2 * 10**8, 69_600_000_000)
+    await money.cover(XAU, "sell", 10**8, 2_410_000_000, dollar_e6=88_000_000)
+    held = await money.dealings.rows("SELECT * FROM held_contracts ORDER BY contract")
+    assert [(each["contract"], each["held_e8"]) for each in held] == [
+        ("GOLDTEN", 3 * 10**8),
+        ("XAU", -(10**8)),
+    ]
+    await money.dealings.rows("DROP TABLE held_contracts")
+    (step,) = (each for each in schema.steps(engine_name) if each.name == "held_contracts")
+    for statement in step.sql.split(";")[:-1]:
+        await money.dealings.rows(statement)
+    assert await money.dealings.rows("SELECT * FROM held_contracts ORDER BY contract") == held
     assert await money.house.differences() == []
 
 

@@ -21,12 +21,18 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.desk.actions.order_sorting import sorted_page
 from bullion.environment import Environment
+from bullion.hedge.contracts_seed import seed_contracts
+from bullion.hedge.cover import BookCover
+from bullion.hedge.venue import Fill
+from bullion.metals.metal import Metal
 from bullion.orders.status import Status
 from bullion.records.clients import Allocation, KeyTimes
+from bullion.records.hedge_book import BookPosition, CoverDeal
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
 from bullion.store import newest_orders, queries
+from bullion.store.cover_records import add_deal
 from bullion.store.desk_transaction import DeskCache
 from bullion.store.engine import Engine, Row, Transaction, Value
 from bullion.store.order_timeline import _SPAN
@@ -97,7 +103,9 @@ class Store:
             await read(Records(journal, self.memory))
             return journal.asked
 
-        asked = await self.engine.read("read", body, custom_plans=True)
+        return await self.cost_of(await self.engine.read("read", body, custom_plans=True))
+
+    async def cost_of(self, asked: list[tuple[str, Sequence[Value]]]) -> int:
         if isinstance(self.place, Path):
             return _sqlite_steps(self.place, asked)
         return await _postgres_buffers(self.place, asked)
@@ -296,6 +304,66 @@ def test_the_newest_orders_cost_the_same_however_many_there_are(places: list[Pat
         seed(place, names, lambda _: None)
         costs.append(asyncio.run(measure(place)))
     assert costs[1] < 2 * costs[0]
+
+
+class _Undone(Exception):
+    """Takes a transaction back."""
+
+
+MADE = """
+WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {number})
+INSERT INTO covers (
+    id, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule, made_by, state,
+    created_at_us, holder, due_at_us
+)
+SELECT
+    'C' || number, 'main', 'gold', 'GOLDM', '', 'desk', 'buy', 100000000, 99500, 'by_hand', 'dealer',
+    'filled', number, '', 0
+FROM numbers
+"""
+DEALT = """
+INSERT INTO cover_fills (
+    broker, venue, execution_id, cover_id, quantity_e8, price_e6, reference_e6, fee_minor, dollar_e6, fine_mg,
+    at_us
+)
+SELECT broker, venue, id, id, quantity_e8, 1, 1, 0, 0, fine_mg, created_at_us FROM covers
+"""
+HELD = "INSERT INTO held_contracts SELECT broker, contract, sum(quantity_e8) FROM covers GROUP BY 1, 2"
+
+
+def test_a_fill_of_a_cover_costs_the_same_however_many_came_before(places: list[Path | str]) -> None:
+    contract = next(each for each in seed_contracts() if each.code == "GOLDM")
+    new = BookCover(
+        "N", "main", Metal.GOLD, contract, "buy", 10**8, 99_500, "by_hand", "dealer", "n", "sent", 1
+    )
+
+    async def measure(place: Path | str, number: int) -> int:
+        store = await Store.make(place, 0)
+        opened = BookPosition("main", Metal.GOLD, "book", 10**9, 0)
+        await store.engine.write(
+            "open", lambda transaction: Records(transaction, store.memory).open_book(opened)
+        )
+        for statement in (MADE.format(number=number), DEALT, HELD):
+            await rows(store.engine, statement)
+        await store.engine.write(
+            "cover", lambda transaction: Records(transaction, store.memory).insert_book_cover(new)
+        )
+
+        async def fill(transaction: Transaction) -> None:
+            journal = Journal(transaction)
+            await add_deal(journal, new, CoverDeal(Fill("F", 10**8, 10**6, 1), 0, 0), 1)
+            raise _Undone(journal.asked)
+
+        with pytest.raises(_Undone) as undone:
+            await store.engine.write("fill", fill)
+        cost = await store.cost_of(undone.value.args[0])
+        await store.engine.close()
+        return cost
+
+    few, many = (
+        asyncio.run(measure(place, number)) for place, number in zip(places, (20, 2_000), strict=True)
+    )
+    assert many < 2 * few
 
 
 def test_a_search_costs_the_same_however_many_accounts_there_are(places: list[Path | str]) -> None:

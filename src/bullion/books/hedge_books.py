@@ -15,6 +15,7 @@ Found = tuple[Check, Owner, str, object, object]
 _POSITION = Check("verify_book_sums", "hedge_book", "hedge book,")
 _MONEY = Check("verify_book_sums", "book_money", "money of the hedge book,")
 _COVER = Check("verify_covers", "cover", "cover")
+_HELD = Check("verify_held", "held", "quantity held of contract")
 _PARTS = Check("verify_parts", "parts", "weight of the parts of order")
 _LINE = Check("verify_line_orders", "line", "line's record of order")
 _EACH = Check("verify_book_words", "hedge_book", "venue's word for the entry of order")
@@ -28,7 +29,7 @@ async def hedge_book_differences(transaction: Transaction) -> list[Found]:
     for row in await transaction.all("verify_book_sums"):
         found += [each async for each in _position(transaction, row)]
         found += [each async for each in _money(transaction, row)]
-    for check in (_COVER, _PARTS, _LINE, _EACH):
+    for check in (_COVER, _HELD, _PARTS, _LINE, _EACH):
         for row in await transaction.all(check.query, _LISTED_MAX):
             found.append((check, Owner(row["broker"]), row["name"], row["stored"], row["recomputed"]))
     return found

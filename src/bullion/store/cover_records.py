@@ -115,10 +115,10 @@ async def add_deal(transaction: Transaction, cover: BookCover, deal: CoverDeal, 
     telephone has its own price as its reference.
     """
     contract, fill = cover.contract, deal.fill
-    held = await one_row(transaction, "held_quantity", cover.broker, contract.code)
     buys = cover.side == Side.BUY
     quantity_e8 = fill.quantity_e8 if buys else -fill.quantity_e8
-    change_mg = fill_change_mg(contract, held["held_e8"], quantity_e8)
+    held = await one_row(transaction, "add_held", cover.broker, contract.code, quantity_e8)
+    change_mg = fill_change_mg(contract, held["held_e8"] - quantity_e8, quantity_e8)
     await transaction.run(
         "insert_cover_fill",
         cover.broker,

@@ -120,6 +120,25 @@ WHERE
 ORDER BY found.broker, found.id
 LIMIT $1
 
+-- name: verify_held
+-- What is kept as held of a contract, and the sum of its fills. $1 is the maximum number of rows.
+SELECT
+    found.broker, found.contract AS name, CAST(sum(found.kept_e8) AS BIGINT) AS stored,
+    CAST(sum(found.dealt_e8) AS BIGINT) AS recomputed
+FROM (
+    SELECT broker, contract, held_e8 AS kept_e8, 0 AS dealt_e8 FROM held_contracts
+    UNION ALL
+    SELECT
+        covers.broker, covers.contract, 0,
+        CASE WHEN covers.side = 'buy' THEN fills.quantity_e8 ELSE -fills.quantity_e8 END
+    FROM cover_fills AS fills
+    INNER JOIN covers ON covers.id = fills.cover_id
+) AS found
+GROUP BY found.broker, found.contract
+HAVING sum(found.kept_e8) <> sum(found.dealt_e8)
+ORDER BY found.broker, found.contract
+LIMIT $1
+
 -- name: verify_parts
 -- Orders that were filled in parts: what was filled and what is left is all of the order.
 SELECT hedges.broker, hedges.order_id AS name, orders.quantity_e4 AS stored, found.quantity_e4 AS recomputed

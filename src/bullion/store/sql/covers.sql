@@ -46,13 +46,11 @@ INSERT INTO covers (
 -- name: finish_cover
 UPDATE covers SET state = $2, execution_id = $3, words = $4, finished_at_us = $5 WHERE id = $1
 
--- name: held_quantity
--- The net quantity of all fills in a contract.
-SELECT coalesce(CAST(sum(CASE WHEN covers.side = 'buy' THEN fills.quantity_e8 ELSE -fills.quantity_e8 END) AS BIGINT), 0)
-    AS held_e8
-FROM covers
-@lookup_join cover_fills AS fills ON fills.cover_id = covers.id
-WHERE covers.broker = $1 AND covers.contract = $2
+-- name: add_held
+-- What is held of a contract after a fill, above zero for bought.
+INSERT INTO held_contracts (broker, contract, held_e8) VALUES ($1, $2, $3)
+ON CONFLICT (broker, contract) DO UPDATE SET held_e8 = held_contracts.held_e8 + excluded.held_e8
+RETURNING held_e8
 
 -- name: one_cover_fill
 SELECT * FROM cover_fills WHERE broker = $1 AND venue = $2 AND execution_id = $3
