@@ -1,6 +1,8 @@
 """Contracts and covers at the desk: made by hand, dealt by telephone, and counted once."""
 
+from datetime import date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -175,3 +177,30 @@ def test_covers_need_an_open_book_an_active_contract_and_a_dealer(office: Office
     assert office.hire("dealer").do("POST", "/hedge/covers", body)["state"] == "suggested"
     office.desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"active": False})
     assert "contract" in office.desk.refused("POST", "/hedge/covers", body | {"idempotency_key": "k2"})
+
+
+def test_a_contract_that_is_held_is_told_before_its_last_day(covering: Dealing) -> None:
+    desk = covering.desk
+    today = datetime.now(tz=ZoneInfo("Asia/Kolkata")).date()
+
+    def told(last: date) -> tuple[list[str], list[tuple[str, str]]]:
+        desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"expires_on": last.isoformat(), "active": False})
+        lights = desk.do("GET", "/health")["items"]
+        gold, silver = (each["warnings"] for each in desk.do("GET", "/hedge/book")["items"])
+        assert silver == []
+        return (
+            [each for each in gold if "GOLDM" in each],
+            [(each["state"], each["text"]) for each in lights if each["part"] == "contract"],
+        )
+
+    soon, passed = today + timedelta(days=4), today - timedelta(days=2)
+    made, back = cover(covering), cover(covering, side="sell", key="k2")
+    assert told(soon) == ([], [])
+    desk.do("POST", f"/hedge/covers/{made['id']}/fill", deal())
+    text = f"GOLDM is held. Move the position to a later contract until {soon}."
+    assert told(soon) == ([text], [("warn", text)])
+    text = f"GOLDM is still held, and its last day to hold was {passed}."
+    assert told(passed) == ([text], [("bad", text)])
+    assert told(today + timedelta(days=7)) == ([], [])
+    desk.do("POST", f"/hedge/covers/{back['id']}/fill", deal(reference="LM-2"))
+    assert told(soon) == ([], [])

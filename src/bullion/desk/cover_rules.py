@@ -1,14 +1,15 @@
-"""The rules of hedge books at the desk: how they are shown, and which limits they allow."""
+"""The rules of hedge books at the desk: how they are shown, which limits they allow, and what expires."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from bullion.booking.house_book import IN_BOOK
-from bullion.hedge.book.rules import Rule, RuleKind, limit_problems
+from bullion.hedge.book.rules import ExpiryAlarm, Rule, RuleKind, expiry_alarms, limit_problems
 from bullion.hedge.contract import Contract
 from bullion.metals.metal import Metal
 from bullion.metals.scaled import plain
+from bullion.rates.duty import duty_day
 from bullion.records.hedge_book import BookPosition
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
@@ -74,6 +75,15 @@ def rule_view(rule: Rule) -> View:
 async def contracts_of(records: Records, broker: str, metal: Metal) -> Mapping[str, Contract]:
     """The contracts that new covers may use."""
     return usable_contracts(await records.contracts(broker), metal.value)
+
+
+async def expiring(records: Records, broker: str, at_us: int) -> list[ExpiryAlarm]:
+    """The contracts that are held and must be given up soon, or should have been."""
+    held = await records.held_contracts(broker)
+    if not held:
+        return []
+    contracts = {each.contract.code: each.contract for each in await records.contracts(broker)}
+    return expiry_alarms(contracts, held, duty_day(at_us))
 
 
 def waits_for_ever(

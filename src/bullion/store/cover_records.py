@@ -31,6 +31,11 @@ class CoverRecords(DeskTransaction):
         row = await self._find("one_contract", broker, code)
         return None if row is None else stored_contract(row)
 
+    async def held_contracts(self, broker: str) -> dict[str, int]:
+        """The quantity that is held of each contract, above 0 for bought, by its code."""
+        rows = await self._transaction.all("held_contracts_of_broker", broker)
+        return {row["contract"]: row["held_e8"] for row in rows}
+
     async def put_contract(self, broker: str, stored: StoredContract) -> None:
         of = stored.contract
         weights = (of.lot_ng, of.fineness_e4, of.step_e8, of.price_ng)

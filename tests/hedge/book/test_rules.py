@@ -114,6 +114,6 @@ def test_a_contract_is_used_and_held_until_its_last_day() -> None:
     contracts = {"GOLDM": december}
     held = {"GOLDM": 1, "GONE": 1}
     assert expiry_alarms(contracts, held, date(2026, 11, 21)) == []
-    assert "until 2026-11-27" in expiry_alarms(contracts, held, date(2026, 11, 22))[0]
-    assert "was 2026-11-27" in expiry_alarms(contracts, held, date(2026, 11, 28))[0]
+    assert "until 2026-11-27" in expiry_alarms(contracts, held, date(2026, 11, 22))[0].text
+    assert "was 2026-11-27" in expiry_alarms(contracts, held, date(2026, 11, 28))[0].text
     assert expiry_alarms(contracts, {"GOLDM": 0}, date(2026, 11, 28)) == []

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bullion.desk.cover_rules import expiring
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
+from bullion.hedge.book.rules import ExpiryAlarm
 from bullion.hedge.fix.session_effects import LineState
 from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
@@ -23,8 +25,7 @@ from .feeds import FRESH_US
 from .switches import find_switches
 
 VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
-INSTRUMENT = "instrument"
-LINE = "line"
+INSTRUMENT, LINE, CONTRACT = "instrument", "line", "contract"
 OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
 NOTHING_COVERED = "SIMULATED: nothing is covered"
 _SOON = 2 / 3
@@ -85,6 +86,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
             *_feeds(desk, symbols, ticks, now_us, is_open=is_open),
             *_sources(await records.feed_status(), now_us),
             *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
+            *map(_contract, await expiring(records, actor.broker, now_us)),
             _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
             _limiter(fresh),
             _schema(fresh),
@@ -293,6 +295,18 @@ def _lines(shown: Sequence[View]) -> list[_Light]:
             remedy = "Check the way to the venue, and ask it; see 'bullion desk hedge lines'."
             found.append(_Light(LINE, name, ACT_NOW, text, refused, remedy, since_us))
     return found
+
+
+def _contract(alarm: ExpiryAlarm) -> _Light:
+    """A contract that is held, and whose last day to hold is near or has passed."""
+    return _Light(
+        CONTRACT,
+        alarm.contract.code,
+        ACT_NOW if alarm.passed else LOOK_SOON,
+        alarm.text,
+        "Clients notice nothing. The house may have to deliver, or loses its cover.",
+        "Deal it back, and as much of a later contract: see 'Roll a contract' in the handbook.",
+    )
 
 
 def _limiter(fresh: Sequence[NodeReport]) -> _Light:

@@ -1,6 +1,6 @@
 """The hedge book: what clients hold and what covers it, per metal, with the broker's policy and limit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -8,11 +8,12 @@ from bullion.booking.house_book import EACH
 from bullion.desk import texts
 from bullion.desk.bodies import HedgeBookBody
 from bullion.desk.conversion import Changes
-from bullion.desk.cover_rules import contracts_of, require_limit, rule_view, waits_for_ever
+from bullion.desk.cover_rules import contracts_of, expiring, require_limit, rule_view, waits_for_ever
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
+from bullion.hedge.book.rules import ExpiryAlarm
 from bullion.metals.metal import Metal
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
@@ -49,11 +50,12 @@ async def get_book(desk: Desk, actor: Actor) -> list[View]:
         positions = await records.book_positions(actor.broker)
         waiting = await records.held_weights(actor.broker, now_us)
         working = await records.working_mg(actor.broker)
+        alarms = await expiring(records, actor.broker, now_us)
         marks = await _marks(records, actor.broker, positions, now_us)
         return [
             {
                 **_view(positions.get(metal), metal, waiting.get(metal, (0, 0)), now_us),
-                **await _rules(records, actor.broker, metal, positions.get(metal)),
+                **await _rules(records, actor.broker, metal, positions.get(metal), alarms),
                 "working": grams(working.get(metal, 0)),
                 **await _money(records, positions.get(metal), marks.get(metal)),
             }
@@ -165,12 +167,21 @@ def _view(position: BookPosition | None, metal: Metal, waiting: tuple[int, int],
     }
 
 
-async def _rules(records: Records, broker: str, metal: Metal, position: BookPosition | None) -> View:
+async def _rules(
+    records: Records,
+    broker: str,
+    metal: Metal,
+    position: BookPosition | None,
+    alarms: Sequence[ExpiryAlarm],
+) -> View:
     rules = await records.book_rules(broker, metal)
     contracts = await contracts_of(records, broker, metal)
     return {
         "rules": [rule_view(each) for each in rules],
-        "warnings": waits_for_ever(position, rules, contracts),
+        "warnings": [
+            *waits_for_ever(position, rules, contracts),
+            *(each.text for each in alarms if each.contract.metal == metal),
+        ],
     }
 
 

@@ -173,16 +173,31 @@ def last_day(contract: Contract) -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def expiry_alarms(contracts: Mapping[str, Contract], held_e8: Mapping[str, int], today: date) -> list[str]:
-    """A sentence for each contract that is held and must be given up soon, or should have been."""
+class ExpiryAlarm(msgspec.Struct, frozen=True):
+    """A contract that is held and must be given up soon, or should have been."""
+
+    contract: Contract
+    last: date
+    passed: bool
+
+    @property
+    def text(self) -> str:
+        code, last = self.contract.code, self.last.isoformat()
+        if self.passed:
+            return f"{code} is still held, and its last day to hold was {last}."
+        return f"{code} is held. Move the position to a later contract until {last}."
+
+
+def expiry_alarms(
+    contracts: Mapping[str, Contract], held_e8: Mapping[str, int], today: date
+) -> list[ExpiryAlarm]:
+    """In the order of the codes."""
     found = []
     for code, quantity_e8 in sorted(held_e8.items()):
         contract = contracts.get(code)
-        last = last_day(contract) if contract is not None and quantity_e8 else None
-        if last is None:
+        last = None if contract is None else last_day(contract)
+        if contract is None or last is None or not quantity_e8:
             continue
-        if today > last:
-            found.append(f"{code} is still held, and its last day to hold was {last.isoformat()}.")
-        elif today >= last - timedelta(days=EXPIRY_ALARM_DAYS):
-            found.append(f"{code} is held. Move the position to a later contract until {last.isoformat()}.")
+        if today >= last - timedelta(days=EXPIRY_ALARM_DAYS):
+            found.append(ExpiryAlarm(contract, last, passed=today > last))
     return found

@@ -52,6 +52,9 @@ INSERT INTO held_contracts (broker, contract, held_e8) VALUES ($1, $2, $3)
 ON CONFLICT (broker, contract) DO UPDATE SET held_e8 = held_contracts.held_e8 + excluded.held_e8
 RETURNING held_e8
 
+-- name: held_contracts_of_broker
+SELECT contract, held_e8 FROM held_contracts WHERE broker = $1 AND held_e8 <> 0
+
 -- name: one_cover_fill
 SELECT * FROM cover_fills WHERE broker = $1 AND venue = $2 AND execution_id = $3
 

@@ -157,7 +157,7 @@ def _of_books(books: Sequence[View]) -> Iterator[Hand]:
             why = f"{position(book['residual'], metal)}, limit {fine(book['limit'], metal)}. Cover it."
             yield Hand(f"limit {metal}", kind, what, why)
         for number, warning in enumerate(book["warnings"]):
-            yield Hand(f"warning {metal} {number}", WARN, [el("b", name), ": the rules of its book"], warning)
+            yield Hand(f"warning {metal} {number}", WARN, [el("b", name), ": a warning of its book"], warning)
         if book["waiting_orders"]:
             what = [
                 _number(book["waiting_orders"], "order waits", "orders wait"),
