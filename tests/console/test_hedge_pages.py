@@ -1,7 +1,9 @@
 """The market's tabs about the hedge, without a browser: what they show, ask and refuse."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -144,6 +146,35 @@ def test_a_cover_is_made_once_previewed_dealt_and_dropped(client: ConsoleClient,
     assert (covers(short)[0]["state"], covers(short)[0]["words"]) == ("dropped", "the market turned")
     again = client.send(f"market/drop-cover?id={newest}", {"reason": ""})
     assert (again.status_code, "dropped" in again.json()["refused"]) == (409, True)
+
+
+def test_an_old_suggestion_is_shown_behind_many_newer_covers(client: ConsoleClient, short: Dealing) -> None:
+    client.do("market/new-cover", contract="GOLDM", quantity="3")
+    (old,) = covers(short)
+    with closing(sqlite3.connect(store_of(short))) as store, store:
+        store.execute(
+            """
+            WITH RECURSIVE numbers (number) AS (
+                SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 101
+            )
+            INSERT INTO covers (
+                id, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule, made_by, state,
+                created_at_us, holder, due_at_us
+            )
+            SELECT
+                'newer ' || number, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule,
+                made_by, 'dropped', created_at_us + number, '', 0
+            FROM covers, numbers
+            WHERE id = ?
+            """,
+            (old["id"],),
+        )
+    until(lambda: "the newest 100 of 102 covers" in client.see("market/covers"), within_s=10)
+    assert f"market/send-cover?id={old['id']}" in client.see("market/covers")
+    assert "buy 3 GOLDM Suggested by hand" in text_of(client.see("market/book"))
+    assert client.ask(f"market/record-deal?id={old['id']}")["quantity"] == "3"
+    client.do(f"market/drop-cover?id={old['id']}", reason="too old")
+    assert short.desk.do("GET", "/hedge/covers?state=open")["total"] == 0
 
 
 def test_a_deal_in_dollars_asks_for_their_rate(client: ConsoleClient, short: Dealing) -> None:

@@ -204,3 +204,24 @@ def test_a_contract_that_is_held_is_told_before_its_last_day(covering: Dealing) 
     assert told(today + timedelta(days=7)) == ([], [])
     desk.do("POST", f"/hedge/covers/{back['id']}/fill", deal(reference="LM-2"))
     assert told(soon) == ([], [])
+
+
+def test_covers_are_listed_by_state(covering: Dealing) -> None:
+    desk = covering.desk
+    old, dealt, dropped = (cover(covering, key=key)["id"] for key in ("k1", "k2", "k3"))
+    desk.do("POST", f"/hedge/covers/{dealt}/fill", deal())
+    desk.do("POST", f"/hedge/covers/{dropped}/drop", {"reason": "too dear"})
+
+    def listed(state: str, more: str = "") -> tuple[list[str], int]:
+        found = desk.do("GET", f"/hedge/covers?state={state}{more}")
+        return [each["id"] for each in found["items"]], found["total"]
+
+    assert listed("open", "&limit=1") == listed("suggested", "&limit=1") == ([old], 1)
+    assert listed("filled") == ([dealt], 1)
+    assert listed("dropped") == ([dropped], 1)
+    assert listed("sent") == listed("partly") == listed("refused") == ([], 0)
+    newer = cover(covering, key="k4")["id"]
+    assert listed("open") == listed("suggested") == ([newer, old], 2)
+    assert listed("suggested", "&limit=1&offset=1") == ([old], 2)
+    for wrong in ("past", "OPEN", "", "open&state=sent"):
+        assert "state" in desk.refused("GET", f"/hedge/covers?state={wrong}")

@@ -48,6 +48,7 @@ NOT_HELD = {
     "books_to_plan",
     "claim_covers",
     "claimed_covers",
+    "count_covers_of_state",
     "cover_by_id",
     "cover_due",
     "covers_waiting",

@@ -8,6 +8,9 @@ from .contract import Contract
 
 SUGGESTED, SENT, FILLED, PARTLY = "suggested", "sent", "filled", "partly"
 REFUSED, DROPPED = "refused", "dropped"
+STATES = (SUGGESTED, SENT, FILLED, PARTLY, REFUSED, DROPPED)
+OPEN = "open"
+"""In a list: those that are suggested or sent."""
 
 
 class BookCover(msgspec.Struct, frozen=True):

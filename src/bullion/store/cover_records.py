@@ -7,7 +7,7 @@ import msgspec
 from bullion.booking.house_book import BookEntry
 from bullion.hedge.book.position import fill_change_mg
 from bullion.hedge.contract import Contract
-from bullion.hedge.cover import BookCover
+from bullion.hedge.cover import OPEN, BookCover
 from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
@@ -57,9 +57,18 @@ class CoverRecords(DeskTransaction):
             int(stored.active),
         )
 
-    async def book_covers(self, broker: str, page: Page) -> tuple[list[BookCover], int]:
-        """Newest first."""
-        found, total = await self._page("covers_page", "count_covers", broker, page)
+    async def book_covers(
+        self, broker: str, page: Page, state: str | None = None
+    ) -> tuple[list[BookCover], int]:
+        """Newest first. `state` may be `OPEN`."""
+        if state is None:
+            found, total = await self._page("covers_page", "count_covers", broker, page)
+        elif state == OPEN:
+            found, total = await self._page("unfinished_covers", "count_unfinished_covers", broker, page)
+        else:
+            of = (broker, state)
+            total = (await one_row(self._transaction, "count_covers_of_state", *of))["total"]
+            found = await self._transaction.all("covers_of_state", *of, page.limit, page.offset)
         return [cover_of(row) for row in found], total
 
     async def cover_deals(self, covers: Sequence[BookCover]) -> dict[str, list[CoverDeal]]:

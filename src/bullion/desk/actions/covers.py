@@ -5,13 +5,13 @@ from uuid import uuid4
 import msgspec
 
 from bullion.desk import texts
-from bullion.desk.bodies import BookCoverBody, ContractBody, CoverFillBody, ReasonBody
+from bullion.desk.bodies import BookCoverBody, ContractBody, CoverFillBody, Option, ReasonBody
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import may_be_used
 from bullion.hedge.contract import DOLLARS, Contract, contract_problems
-from bullion.hedge.cover import SENT, SUGGESTED, BookCover
+from bullion.hedge.cover import OPEN, SENT, STATES, SUGGESTED, BookCover
 from bullion.hedge.venue import Fill
 from bullion.hedge.venues import sendable
 from bullion.metals.metal import Metal
@@ -62,12 +62,21 @@ async def put_contract(
     return await desk.change(actor, code, work, catalogue=False, only_if=only_if)
 
 
-@action("GET /hedge/covers", command="hedge covers", columns=_COVER_COLUMNS)
-async def list_covers(desk: Desk, actor: Actor, page: Page = FIRST_PAGE) -> tuple[list[View], int]:
+@action(
+    "GET /hedge/covers",
+    command="hedge covers",
+    columns=_COVER_COLUMNS,
+    query={"state": Option("Only those in this state; open: suggested or sent.", "--state", "STATE")},
+)
+async def list_covers(
+    desk: Desk, actor: Actor, state: str | None = None, page: Page = FIRST_PAGE
+) -> tuple[list[View], int]:
     """List the covers of the hedge book, newest first."""
+    if state is not None and state not in (OPEN, *STATES):
+        raise invalid_field(("state",), f"must be one of {', '.join((OPEN, *STATES))}", within="query")
 
     async def work(records: Records) -> tuple[list[View], int]:
-        found, total = await records.book_covers(actor.broker, page)
+        found, total = await records.book_covers(actor.broker, page, state)
         deals = await records.cover_deals(found)
         return [_view(each, deals.get(each.id, [])) for each in found], total
 

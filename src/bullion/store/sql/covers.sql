@@ -24,6 +24,21 @@ SELECT * FROM covers WHERE broker = $1 ORDER BY created_at_us DESC, id DESC LIMI
 -- name: count_covers
 SELECT count(*) AS total FROM covers WHERE broker = $1
 
+-- name: covers_of_state
+SELECT * FROM covers WHERE broker = $1 AND state = $2 ORDER BY created_at_us DESC, id DESC LIMIT $3 OFFSET $4
+
+-- name: count_covers_of_state
+SELECT count(*) AS total FROM covers WHERE broker = $1 AND state = $2
+
+-- name: unfinished_covers
+SELECT * FROM covers
+WHERE broker = $1 AND state IN ('suggested', 'sent')
+ORDER BY created_at_us DESC, id DESC
+LIMIT $2 OFFSET $3
+
+-- name: count_unfinished_covers
+SELECT count(*) AS total FROM covers WHERE broker = $1 AND state IN ('suggested', 'sent')
+
 -- name: fills_of_covers
 SELECT fills.*
 FROM @json_list($1)

@@ -16,17 +16,17 @@ from bullion.desk.desk import View
 from . import book_rules, book_terms
 from .book_money import money
 from .hands import hands_card
-from .hedge_data import UNDER_WAY, after_mg, books_of, covers_in, covers_of
+from .hedge_data import after_mg, books_of, covers_in, open_covers_of
 
 ACTIONS = (*book_terms.ACTIONS, *book_rules.ACTIONS)
 
 
 async def render(visit: Visit) -> Html:
-    hands, reading, covers = await asyncio.gather(hands_card(visit), books_of(visit), covers_of(visit))
+    hands, reading, covers = await asyncio.gather(hands_card(visit), books_of(visit), open_covers_of(visit))
     if reading.value is None:
         books: Child = card("Book", not_read(reading), name="books")
     else:
-        open_covers = covers_in(covers, *UNDER_WAY)
+        open_covers = covers_in(covers)
         cards = [_book_card(visit, book, open_covers, freshness(reading)) for book in reading.value]
         books = el("div", cards, class_="books")
     return el("div", hands, books, class_="stack")

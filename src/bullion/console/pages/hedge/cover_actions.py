@@ -32,6 +32,7 @@ from bullion.desk.actions.hedge_book import get_book
 from bullion.desk.bodies import BookCoverBody, CoverFillBody, ReasonBody
 from bullion.desk.desk import View
 from bullion.hedge.contract import DOLLARS
+from bullion.hedge.cover import OPEN
 from bullion.hedge.venues import sends_to
 from bullion.records.page import Page
 from bullion.refusals.desk import NOT_FOUND
@@ -82,10 +83,11 @@ def drop_button(visit: Visit, cover: View) -> Html:
 
 
 async def _find(visit: Visit) -> View:
-    rows, _ = await list_covers(visit.desk, visit.actor, Page(COVERS_SHOWN, 0))
-    for each in rows:
-        if each["id"] == visit.param("id"):
-            return each
+    for state in (OPEN, None):
+        rows, _ = await list_covers(visit.desk, visit.actor, state, Page(COVERS_SHOWN, 0))
+        for each in rows:
+            if each["id"] == visit.param("id"):
+                return each
     raise RefusalError(NOT_FOUND, "The cover is not among the newest any more.")
 
 

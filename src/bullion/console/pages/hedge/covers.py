@@ -4,24 +4,27 @@ import asyncio
 
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
+from bullion.console.shared_read import Reading
+from bullion.console.watch import Listed
 from bullion.console.widgets.components import NOTHING, Column, hint, small, table_card
 from bullion.console.widgets.formatting import moment_in_column
 from bullion.desk.desk import View
+from bullion.hedge.cover import DROPPED, FILLED, PARTLY, REFUSED, SENT, SUGGESTED
 
 from . import cover_actions, currency, statement
 from .cover_text import by_whom, cover_state, deal_text, fine_text, order_text
-from .hedge_data import COVERS_SHOWN, SENT, SUGGESTED, covers_in, covers_of
+from .hedge_data import COVERS_SHOWN, covers_in, newest_covers_of, open_covers_of
 
 ACTIONS = (*cover_actions.ACTIONS, *currency.ACTIONS, *statement.ACTIONS)
-_PAST = ("filled", "partly", "refused", "dropped")
 
 
 async def render(visit: Visit) -> Html:
-    reading, currency_deals = await asyncio.gather(covers_of(visit), currency.currency_card(visit))
-    total = 0 if reading.value is None else reading.value[1]
-    suggested, sent, past = (covers_in(reading, *states) for states in ((SUGGESTED,), (SENT,), _PAST))
+    unfinished, newest, currency_deals = await asyncio.gather(
+        open_covers_of(visit), newest_covers_of(visit), currency.currency_card(visit)
+    )
+    suggested, sent = covers_in(unfinished, SUGGESTED), covers_in(unfinished, SENT)
+    past = covers_in(newest, FILLED, PARTLY, REFUSED, DROPPED)
     new = cover_actions.NEW.button(visit, kind="small primary")
-    left_out = hint(f"the newest {COVERS_SHOWN} of {total} covers") if total > COVERS_SHOWN else None
     return el(
         "div",
         table_card(
@@ -35,8 +38,8 @@ async def render(visit: Visit) -> Html:
                 "No cover waits for you.",
                 "Rules suggest covers when a book grows. Make one by hand with New cover.",
             ),
-            aside=new,
-            reading=reading,
+            aside=[_left_out(unfinished), new],
+            reading=unfinished,
         ),
         table_card(
             visit,
@@ -46,7 +49,7 @@ async def render(visit: Visit) -> Html:
             sent,
             key="id",
             nothing=("", ""),
-            reading=reading,
+            reading=unfinished,
         )
         if sent
         else None,
@@ -61,13 +64,18 @@ async def render(visit: Visit) -> Html:
                 "There are no past covers yet.",
                 "Covers that were dealt, refused or dropped stand here.",
             ),
-            aside=left_out,
-            reading=reading,
+            aside=_left_out(newest),
+            reading=newest,
         ),
         currency_deals,
         statement.statement_card(visit),
         class_="stack",
     )
+
+
+def _left_out(reading: Reading[Listed]) -> Html | None:
+    total = 0 if reading.value is None else reading.value[1]
+    return hint(f"the newest {COVERS_SHOWN} of {total} covers") if total > COVERS_SHOWN else None
 
 
 def _buttons(visit: Visit, each: View) -> Html:

@@ -11,12 +11,13 @@ from bullion.console.widgets.cover import is_simulated, simulated_note
 from bullion.console.widgets.formatting import is_zero, signed_weight
 from bullion.desk.desk import View
 from bullion.environment import Environment
+from bullion.hedge.cover import SUGGESTED
 from bullion.orders.status import Status
 
 from .book import exposure, position_facts
 from .cover_actions import cover_buttons
 from .cover_text import order_text
-from .hedge_data import SUGGESTED, UNDER_WAY, books_of, covers_in, covers_of
+from .hedge_data import books_of, covers_in, open_covers_of
 
 
 async def exposure_card(visit: Visit) -> Html:
@@ -25,7 +26,7 @@ async def exposure_card(visit: Visit) -> Html:
     Without a book it is what clients hold.
     """
     reading, books, covers = await asyncio.gather(
-        visit.watch.exposure.get(visit.actor), books_of(visit), covers_of(visit)
+        visit.watch.exposure.get(visit.actor), books_of(visit), open_covers_of(visit)
     )
     simulated = is_simulated(visit)
     opened = {each["metal"]: each for each in books.value or () if each["open"]}
@@ -35,7 +36,7 @@ async def exposure_card(visit: Visit) -> Html:
         aside = [freshness(reading), freshness(books), hint("clients and covers, fine weight")]
     if reading.value is None:
         return card(title, not_read(reading), name="exposure")
-    open_covers = covers_in(covers, *UNDER_WAY)
+    open_covers = covers_in(covers)
     metals = [
         _book(visit, opened[each["metal"]], open_covers)
         if each["metal"] in opened

@@ -16,10 +16,11 @@ from bullion.console.widgets.fine_weight import fine, milligrams, position
 from bullion.console.widgets.formatting import age, count
 from bullion.desk.actions import feeds as feed_states
 from bullion.desk.desk import View
+from bullion.hedge.cover import SUGGESTED
 
 from . import cover_text, feeds, lines
 from .cover_actions import cover_buttons
-from .hedge_data import SUGGESTED, books_of, covers_in, covers_of, feeds_of, lines_of
+from .hedge_data import books_of, covers_in, feeds_of, lines_of, open_covers_of
 
 SOON_PERCENT = 80
 _PERCENT = 100
@@ -39,7 +40,7 @@ class Hand:
 async def hands_card(visit: Visit) -> Html:
     books, covers, found_feeds, found_lines, queue, breaks = await asyncio.gather(
         books_of(visit),
-        covers_of(visit),
+        open_covers_of(visit),
         feeds_of(visit),
         lines_of(visit),
         visit.watch.queue.get(visit.actor),

@@ -8,11 +8,10 @@ from bullion.console.watch import Listed
 from bullion.console.widgets.fine_weight import milligrams
 from bullion.desk.actions import covers, currency, feeds, hedge_book, lines
 from bullion.desk.desk import Desk, View
+from bullion.hedge.cover import OPEN
 from bullion.records.page import Page
 from bullion.records.token import Actor
 
-SUGGESTED, SENT = "suggested", "sent"
-UNDER_WAY = (SUGGESTED, SENT)
 COVERS_SHOWN = 100
 _HEDGE = "hedge"
 
@@ -21,11 +20,20 @@ async def books_of(visit: Visit) -> Reading[list[View]]:
     return await visit.read((_HEDGE, "book"), hedge_book.get_book, EVERY_S)
 
 
-async def covers_of(visit: Visit) -> Reading[Listed]:
+async def newest_covers_of(visit: Visit) -> Reading[Listed]:
     async def read(desk: Desk, actor: Actor) -> Listed:
-        return await covers.list_covers(desk, actor, Page(COVERS_SHOWN, 0))
+        return await covers.list_covers(desk, actor, page=Page(COVERS_SHOWN, 0))
 
     return await visit.read((_HEDGE, "covers"), read, EVERY_S)
+
+
+async def open_covers_of(visit: Visit) -> Reading[Listed]:
+    """Those that are suggested or sent, however many newer ones there are."""
+
+    async def read(desk: Desk, actor: Actor) -> Listed:
+        return await covers.list_covers(desk, actor, OPEN, Page(COVERS_SHOWN, 0))
+
+    return await visit.read((_HEDGE, "open covers"), read, EVERY_S)
 
 
 async def contracts_of(visit: Visit) -> Reading[list[View]]:
@@ -48,7 +56,9 @@ async def feeds_of(visit: Visit) -> Reading[list[View]]:
 
 
 def covers_in(reading: Reading[Listed], *states: str) -> list[View]:
-    return [each for each in (reading.value or ([], 0))[0] if each["state"] in states]
+    """Those in one of these states; all of them without any."""
+    found = (reading.value or ([], 0))[0]
+    return [each for each in found if not states or each["state"] in states]
 
 
 def signed_mg(cover: View) -> int:
