@@ -13,6 +13,7 @@ from bullion.booking.cover_sending import LEASE_US, CoverSending, MarketPrice, c
 from bullion.booking.hedging import Hedging
 from bullion.booking.reconciliation import Reconciliation
 from bullion.books.verify import verify_books
+from bullion.desk.actions.breaks import list_breaks
 from bullion.hedge.contract import ONE_E8, RUPEES, Contract
 from bullion.hedge.cover import BookCover
 from bullion.hedge.venue import (
@@ -35,6 +36,7 @@ from bullion.hedge.venue import (
 from bullion.metals.fine_weight import NG_PER_G
 from bullion.metals.metal import Metal
 from bullion.records.hedge_book import BookPosition
+from bullion.records.page import FIRST_PAGE
 from bullion.store.cover_sending import StoredSentCovers
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
@@ -43,7 +45,7 @@ from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - 
 from tests.support.venues import ScriptedAbilities
 
 from .dealings import Dealings
-from .desk_over import desk_over
+from .desk_over import ADMIN, desk_over
 
 pytestmark = pytest.mark.anyio
 
@@ -468,6 +470,38 @@ async def test_an_execution_of_a_cover_that_was_not_dealt_is_a_break(
     await house.reconcile()
     assert await house.breaks() == [("V1", reason, 2 * LOT_E4)]
     assert (await house.state(cover), await house.cover_mg()) == (state, 0)
+
+
+@pytest.mark.parametrize("side", ["buy", "sell"])
+async def test_a_cover_that_the_venue_declines_after_it_filled_it_is_a_break(house: House, side: str) -> None:
+    cover = await house.cover(3, side)
+    house.venue.answers = [PartiallyFilled("V1", (Fill("F1", 2 * ONE_E8, 8, 9),), LOT_MG, "no more")]
+    await house.sending.settle()
+    book_mg = await house.cover_mg()
+    for _ in range(2):
+        assert await house.sending.take(OutcomeReport(cover.id, Declined("V2", "busted")))
+    sign = 1 if side == "buy" else -1
+    assert await house.breaks() == [("V2", "differs", -2 * LOT_E4 * sign)]
+    # The book does not change by itself: a dealer asks the venue first.
+    assert (await house.state(cover), await house.cover_mg()) == ("partly", book_mg)
+    assert book_mg == 2 * LOT_MG * sign
+    (shown,), _ = await list_breaks(desk_over(house.dealings.engine), ADMIN, FIRST_PAGE)
+    assert (shown["outcome"], shown["quantity"]) == ("refused", "0.0000")
+    weight = "-200.0000" if side == "buy" else "200.0000"
+    assert shown["words"] == f"The venue refused it after it had filled it: {weight} is covered beyond it."
+    await house.sound()
+
+
+async def test_a_cover_that_was_declined_or_dealt_by_telephone_may_be_declined_again(house: House) -> None:
+    refused, told = await house.cover(), await house.cover(send=False)
+    house.venue.answers = [Declined("V1", "no")]
+    await house.sending.settle()
+    await house.records.write(
+        "tell", lambda records: records.finish_cover(told, "filled", "T1", None, house.now_us())
+    )
+    for cover in (refused, told):
+        await house.sending.answer(cover, Declined("V2", "no"))
+    assert (await house.state(refused), await house.breaks()) == ("refused", [])
 
 
 async def test_more_than_was_sent_another_side_or_a_second_execution_is_a_break(house: House) -> None:

@@ -67,6 +67,20 @@ def unmatched_cover(cover: BookCover, answer: Confirmed | PartiallyFilled, at_us
     return UnmatchedExecution(execution, cover_mismatch(cover), cover.metal, signed_weight(execution))
 
 
+def takes_back(cover: BookCover, answer: FinalAnswer) -> bool:
+    """Whether the venue declines a cover that it had filled. One dealt by telephone was never sent."""
+    return isinstance(answer, Declined) and cover.state in _DEALT and cover.sent_at_us is not None
+
+
+def taken_back(cover: BookCover, filled_e8: int, answer: Declined, at_us: int) -> UnmatchedExecution:
+    """The book counts fills that the venue no longer has: an execution of nothing."""
+    about = (cover.id, cover.contract.instrument, cover.side, 0, at_us)
+    execution = ListedExecution(answer.execution_id, *about, cursor="")
+    counted_e4 = cover.contract.gross_e4(filled_e8)
+    excess_e4 = weight_beyond(cover.side, counted_e4, execution)
+    return UnmatchedExecution(execution, Mismatch.DIFFERS, cover.metal, excess_e4)
+
+
 def cover_weight_beyond(cover: BookCover, filled_e8: int, execution: ListedExecution) -> int:
     """What an execution deals beyond the cover's fills, above zero for a buy; 0 if they agree."""
     excess_e4 = weight_beyond(cover.side, cover.contract.gross_e4(filled_e8), execution)

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
+import msgspec
 import structlog
 
 from bullion.booking.cover_fills import (
     counted_fills,
     has_execution,
+    taken_back,
+    takes_back,
     unmatched_cover,
 )
 from bullion.booking.cover_sending import LEASE_US, ClaimedCover, MarketPrice
@@ -18,6 +21,7 @@ from .cover_records import add_deal, cover_of
 from .engine import Engine, Transaction
 from .execution_records import insert_unmatched
 
+_encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger("hedge")
 
 
@@ -105,7 +109,13 @@ class StoredSentCovers:
         self, transaction: Transaction, cover: BookCover, answer: FinalAnswer, at_us: int
     ) -> None:
         """A cover that has its answer, or was never sent, and an answer of the venue for it."""
-        if isinstance(answer, Declined) or has_execution(cover, answer.execution_id):
+        if isinstance(answer, Declined):
+            if not takes_back(cover, answer):
+                return
+            fills = await transaction.all("fills_of_covers", _encode([cover.id]).decode())
+            made = taken_back(cover, sum(row["quantity_e8"] for row in fills), answer, at_us)
+        elif has_execution(cover, answer.execution_id):
             return
-        made = unmatched_cover(cover, answer, at_us)
+        else:
+            made = unmatched_cover(cover, answer, at_us)
         await insert_unmatched(transaction, cover.broker, self._venue, made, at_us)

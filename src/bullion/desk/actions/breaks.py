@@ -6,7 +6,7 @@ from bullion.booking.breaks import Mismatch
 from bullion.desk.bodies import NoteBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
-from bullion.hedge.simulated import CONFIRMED
+from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.metals.weight import weight_text
 from bullion.orders.instant import instant_text
 from bullion.records.hedges import BROKEN, OrderHedge, UnmatchedBreak
@@ -115,6 +115,11 @@ async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -
     if unmatched.reason is not Mismatch.UNKNOWN_ORDER:
         found = await records.order(broker, execution.order_id)
     order = {} if found is None else order_view(found)
+    # The venue's word that it executed nothing, after it had reported a fill.
+    refused = execution.quantity_e4 == 0
+    differs = (
+        "The venue refused it after it had filled it" if refused else "Side or weight is not the order's"
+    )
     return {
         "break_id": execution.execution_id,
         "reason": unmatched.reason.value,
@@ -124,10 +129,10 @@ async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -
         "quantity": weight_text(execution.quantity_e4),
         "unit": unit,
         "instrument": execution.instrument,
-        "outcome": CONFIRMED,
+        "outcome": REFUSED if refused else CONFIRMED,
         "execution_id": execution.execution_id,
         "words": _MESSAGES.get(unmatched.reason)
-        or f"Side or weight is not the order's: {weight_text(unmatched.excess_e4)} is covered beyond it.",
+        or f"{differs}: {weight_text(unmatched.excess_e4)} is covered beyond it.",
         "answered_at": instant_text(execution.executed_at_us),
         "resolved_by": each.resolved_by,
         "resolution": each.resolution,
