@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from bullion.hedge.contracts_seed import seed_contracts
 from tests.support.dealing import Dealing
-from tests.support.desk import Office, nothing_changed
+from tests.support.desk import Caller, Office, nothing_changed
 from tests.support.node import until
 
 PARTS = ("premium", "duty", "slippage", "realised", "unrealised", "currency", "fees", "total")
@@ -65,6 +66,42 @@ def test_no_book_is_open_at_first_and_the_first_change_opens_it(office: Office, 
     entry = desk.do("GET", "/audit?limit=1")["items"][0]
     assert (entry["action"], entry["before"]) == ("patch_book", terms)
     assert other.desk.do("GET", "/hedge/book")["items"] == [CLOSED, silver]
+
+
+def test_the_usual_contracts_come_with_the_book_and_replace_none(office: Office, other: Office) -> None:
+    desk = office.desk
+    own = {"metal": "gold", "instrument": "GOLD", "lot": "50", "price_weight": "10"}
+    kept = desk.do("PUT", "/hedge/contracts/GOLDM", own)
+
+    def contracts() -> dict[str, Any]:
+        return {each["code"]: each for each in desk.do("GET", "/hedge/contracts")["items"]}
+
+    desk.do("PATCH", "/hedge/book/gold", {"limit": "5"})
+    found = contracts()
+    assert {*found} == {each.code for each in seed_contracts() if each.metal == "gold"}
+    assert found.pop("GOLDM") == kept
+    assert {(each["active"], each["venue"], each["mode"]) for each in found.values()} == {
+        (False, "desk", "suggest")
+    }
+    assert (found["GOLDPETAL"]["lot"], found["GOLDPETAL"]["fineness"]) == ("1.000000000", "999.0")
+    assert gold_warnings(desk) == []
+    cover = {"contract": "GOLDTEN", "side": "buy", "quantity": "1", "idempotency_key": "k"}
+    assert "active" in desk.refused("POST", "/hedge/covers", cover)
+    terms = {name: value for name, value in found["GOLDTEN"].items() if name != "code"}
+    desk.do("PUT", "/hedge/contracts/GOLDTEN", terms | {"active": True})
+    assert desk.do("POST", "/hedge/covers", cover)["fine"] == "9.990"
+    # Only the opening adds them.
+    before = contracts()
+    desk.do("PATCH", "/hedge/book/gold", {"limit": "6"})
+    assert contracts() == before
+    desk.do("PATCH", "/hedge/book/silver", {"limit": "6"})
+    assert {*contracts()} == {each.code for each in seed_contracts()}
+    assert other.desk.do("GET", "/hedge/contracts")["total"] == 0
+
+
+def gold_warnings(desk: Caller) -> list[str]:
+    found: list[str] = desk.do("GET", "/hedge/book")["items"][0]["warnings"]
+    return found
 
 
 @pytest.mark.stacks_in_turn

@@ -1,11 +1,14 @@
 """The page on the hedge book: its example and its rules are those of the code."""
 
+import re
+
 from bullion.hedge.book.events import BookEvent, ClientDeal, CoverFill
 from bullion.hedge.book.profit import Mark, Quote, fold_profit
 from bullion.hedge.book.rules import EXPIRY_ALARM_DAYS, RuleKind
 from bullion.hedge.contract import ONE_E8
 from bullion.hedge.contracts_seed import seed_contracts
 from bullion.metals.fine_weight import NG_PER_G
+from bullion.metals.metal import Metal
 from bullion.metals.rupees import rupees_text
 from tests.docs.markdown import ROOT
 
@@ -40,6 +43,12 @@ def test_the_example() -> None:
         )
         columns.append([str(book.metal.amount), *map(rupees_text, money)])
     assert [row[1:] for row in rows("Example")[2:]] == [list(row) for row in zip(*columns, strict=True)]
+
+
+def test_every_usual_contract_is_on_the_page() -> None:
+    named = {row[0]: set(re.findall(r"`(\w+)`", row[1])) for row in rows("Contracts")[2:]}
+    seed = seed_contracts()
+    assert named == {metal: {each.code for each in seed if each.metal == metal} for metal in Metal}
 
 
 def test_every_rule_is_on_the_page() -> None:

@@ -1,7 +1,7 @@
-"""The contracts that a new broker begins with, as rows for the store, which the desk edits.
+"""The contracts that a broker begins with: the opening of a hedge book adds those of its metal, not active.
 
 Before an exchange contract is used, the desk enters the venue's symbol of the month, the last day of trading
-and the last day to hold it.
+and the last day to hold it, and activates it.
 """
 
 from bullion.metals.fine_weight import FINENESS_E4_ONE, NG_PER_G, NG_PER_KG, NG_PER_OUNCE

@@ -36,26 +36,12 @@ class CoverRecords(DeskTransaction):
         rows = await self._transaction.all("held_contracts_of_broker", broker)
         return {row["contract"]: row["held_e8"] for row in rows}
 
+    async def add_contract(self, broker: str, stored: StoredContract) -> None:
+        """No-op if there is one with its code."""
+        await self._transaction.run("add_contract", broker, *_contract_values(stored))
+
     async def put_contract(self, broker: str, stored: StoredContract) -> None:
-        of = stored.contract
-        weights = (of.lot_ng, of.fineness_e4, of.step_e8, of.price_ng)
-        await self._transaction.run(
-            "put_contract",
-            broker,
-            of.code,
-            of.venue,
-            of.venue_symbol,
-            of.security_id,
-            of.metal,
-            of.instrument,
-            *weights,
-            of.currency,
-            of.tick_e6,
-            of.expires_on,
-            of.hold_until,
-            of.mode,
-            int(stored.active),
-        )
+        await self._transaction.run("put_contract", broker, *_contract_values(stored))
 
     async def book_covers(
         self, broker: str, page: Page, state: str | None = None
@@ -149,6 +135,28 @@ async def add_deal(transaction: Transaction, cover: BookCover, deal: CoverDeal, 
     )
     entry = BookEntry("fill", 0, change_mg)
     await enter(transaction, cover.broker, cover.metal.value, fill.execution_id, entry, at_us)
+
+
+def _contract_values(stored: StoredContract) -> tuple[str | int, ...]:
+    of = stored.contract
+    return (
+        of.code,
+        of.venue,
+        of.venue_symbol,
+        of.security_id,
+        of.metal,
+        of.instrument,
+        of.lot_ng,
+        of.fineness_e4,
+        of.step_e8,
+        of.price_ng,
+        of.currency,
+        of.tick_e6,
+        of.expires_on,
+        of.hold_until,
+        of.mode,
+        int(stored.active),
+    )
 
 
 def stored_contract(row: Row) -> StoredContract:

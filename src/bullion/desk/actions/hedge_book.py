@@ -14,10 +14,11 @@ from bullion.desk.registry import action
 from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
 from bullion.hedge.book.rules import ExpiryAlarm
+from bullion.hedge.contracts_seed import seed_contracts
 from bullion.metals.metal import Metal
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
-from bullion.records.hedge_book import BookPosition
+from bullion.records.hedge_book import BookPosition, StoredContract
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
@@ -76,6 +77,7 @@ async def patch_book(
 ) -> View:
     """Change the policy or the limit of a metal's hedge book. The first change opens the book.
 
+    Opening adds the usual contracts of the metal that are not there yet. An admin activates those in use.
     With the policy each, the venue confirms every order. With the policy book, the house's book confirms an
     order at once if the book stays within the limit; beyond the limit the order waits until there is room.
     The limit is a weight in grams of fine metal.
@@ -100,6 +102,9 @@ async def patch_book(
         await require_limit(records, found, after)
         if found is None:
             await records.open_book(after)
+            for contract in seed_contracts():
+                if contract.metal == of:
+                    await records.add_contract(actor.broker, StoredContract(contract, active=False))
         else:
             await records.set_book_terms(after)
         return ChangeResult(None if found is None else _terms(before), _terms(after))

@@ -6,11 +6,19 @@ SELECT * FROM hedge_contracts WHERE broker = $1 ORDER BY metal, code
 -- name: one_contract
 SELECT * FROM hedge_contracts WHERE broker = $1 AND code = $2
 
--- name: put_contract
+-- fragment: insert_contract
 INSERT INTO hedge_contracts (
     broker, code, venue, venue_symbol, security_id, metal, instrument, lot_ng, fineness_e4, step_e8, price_ng, currency,
     tick_e6, expires_on, hold_until, mode, active
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+
+-- name: add_contract
+-- Unless there is one with its code.
+@insert_contract
+ON CONFLICT (broker, code) DO NOTHING
+
+-- name: put_contract
+@insert_contract
 ON CONFLICT (broker, code) DO UPDATE SET
     venue = excluded.venue, venue_symbol = excluded.venue_symbol, security_id = excluded.security_id,
     metal = excluded.metal, instrument = excluded.instrument, lot_ng = excluded.lot_ng,

@@ -114,7 +114,7 @@ async def _ask_new(visit: Visit) -> Dialog:
     codes = await _codes(visit)
     if not codes:
         raise RefusalError(
-            NOT_FOUND, f"There is no active contract in {visit.param('metal')}. Make one first."
+            NOT_FOUND, f"There is no active contract in {visit.param('metal')}. Make or activate one first."
         )
     return Dialog(
         title=f"New rule of the book of {visit.param('metal')}",

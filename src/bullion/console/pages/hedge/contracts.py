@@ -40,7 +40,7 @@ async def render(visit: Visit) -> Html:
         key="code",
         nothing=(
             "There are no contracts yet.",
-            "A contract is what the house covers with, such as a future of an exchange or bars of a bank.",
+            "Futures of an exchange, or bars of a bank. A book opens with the usual ones of its metal.",
         ),
         aside=[hint("lot and price weight are gross"), NEW.button(visit, kind="small primary")],
         reading=reading,

@@ -101,7 +101,7 @@ async def _contract_of(visit: Visit, code: str) -> View:
 async def _ask_new(visit: Visit) -> Dialog:
     contracts = [each for each in await list_contracts(visit.desk, visit.actor) if each["active"]]
     if not contracts:
-        raise RefusalError(NOT_FOUND, "There is no active contract. An admin makes one under Contracts.")
+        raise RefusalError(NOT_FOUND, "There is no active contract. An admin activates one under Contracts.")
     return Dialog(
         title="New cover",
         text=[f"It is made as a suggestion: send it then, or deal it by telephone. {_RECORDED}"],
