@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from bullion.hedge.fix.codec import Message, message_of
-from bullion.hedge.fix.order_effects import Effect, LineOrder, OrderFinal, OrderUnknown, StatusAnswered
+from bullion.hedge.fix.order_effects import (
+    Ask,
+    Effect,
+    LineBreak,
+    LineOrder,
+    OrderFinal,
+    OrderUnknown,
+    StatusAnswered,
+)
 from bullion.hedge.fix.profile import RESETTING, StatusQuestion, UnknownForm
 from bullion.hedge.venue import Confirmed
 
@@ -33,8 +41,11 @@ class MassTrial(Trial):
             self.tracker.numbered(9, ORDER.client_order_id, question)
         return question, bool(pairs)
 
-    def told(self, question: str, total: int, named: str = ORDER.client_order_id) -> Message:
-        return self.report("I", "2", 100, t11=named, t37=f"V-{named}", t584=question, t911=total)
+    def told(
+        self, question: str, total: int, named: str = ORDER.client_order_id, **changes: object
+    ) -> Message:
+        fields = {"t11": named, "t37": f"V-{named}", "t584": question, "t911": total, **changes}
+        return self.report("I", "2", 100, **fields)
 
     def nothing(self, question: str, **changes: object) -> Message:
         fields = {"t584": question, "t911": 0, "t11": None, "t37": "NONE", "t103": 99, **changes}
@@ -109,3 +120,10 @@ def test_a_question_that_is_rejected_proves_nothing(trial: MassTrial) -> None:
     effects = trial.take(message_of([(35, "3"), (45, "9"), (373, "99"), (58, "Too busy")]))
     assert effects == [StatusAnswered(each, question, "Too busy") for each in (ORDER, OTHER)]
     assert unknown(trial.take(trial.nothing(question))) == []
+
+
+def test_two_orders_with_one_id_are_no_reason_to_ask_again(trial: MassTrial) -> None:
+    """The next answer would name both again, and so on without end."""
+    question, _ = trial.ask_for(ORDER, 107)
+    effects = trial.take(trial.told(question, 2), trial.told(question, 2, t37="V-second"))
+    assert [type(each) for each in effects if isinstance(each, LineBreak | Ask)] == [LineBreak]

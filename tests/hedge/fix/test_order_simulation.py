@@ -336,5 +336,6 @@ def test_the_checker_finds_what_an_impatient_adapter_does(profile: Profile) -> N
     """Without the wait for a lagging engine, orders are executed twice at a venue that takes doubled ids."""
     impatient = msgspec.structs.replace(profile, unknown_after_s=0)
     chances = {Fault.LAG: 0.5, Fault.CUT_BEFORE: 0.05}
-    problems = [each for seed in range(3) for each in simulate(seed, impatient, chances, kills=1).problems()]
+    runs = [simulate(seed, impatient, chances, kills=1) for seed in range(3 * SCALE)]
+    problems = [each for run in runs for each in run.problems()]
     assert any("executed twice" in each for each in problems)

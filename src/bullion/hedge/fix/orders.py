@@ -293,7 +293,8 @@ class OrderTracker:
             yield from self._once(known, break_of(BreakReason.OVERFILL, report, known.order, text))
         if is_answer:
             yield StatusAnswered(known.order, report.question, "The venue has two orders with this id.")
-        else:
+        elif not report.question and report.kind != "I" and known.answer is None:
+            # The answer to another question would name both orders again.
             yield Ask(known.order)
 
     def _fill(self, known: KnownOrder, report: Report) -> Iterator[Effect]:
