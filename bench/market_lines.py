@@ -1,24 +1,28 @@
 """What covering over FIX and taking quotes cost: `python -m bench.market_lines`.
 
-The venue is a process of its own, on the loopback. The records of the line are in memory, so that no store is
-part of what is measured. Times in microseconds are CPU time of this process unless a row says otherwise.
+The venue is a process of its own, on the loopback. The records of the line are in memory and answer at once,
+so that no store is part of what is measured. The message log is off, and the loop is the service's. Times in
+microseconds are CPU time of this process unless a row says otherwise.
 """
 
 import asyncio
 import contextlib
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from itertools import count
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from itertools import count, islice
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
+import uvloop
 
+from bullion.hedge.fix.order_effects import LineOrder, OrderFinal
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import RESETTING, OrderType, TimeInForce
-from bullion.hedge.fix.records import StoredOrder
+from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.fix.session_effects import LineState
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import Confirmed, HedgeRequest
@@ -43,6 +47,7 @@ _PROFILE = msgspec.structs.replace(
 )
 _REPORTS_EACH = 2
 """The venue says that it took an order, and that it filled it."""
+_WARM_UP = 200
 _UNSETTLED, _FEW = 500, 20
 _QUESTIONS_PER_S = 100
 _QUOTES_PER_S = 1_000
@@ -51,6 +56,7 @@ _AT_ONCE = 64
 _ORDER_BYTES = 174
 _PATIENCE_S = 30.0
 _ids = count(1)
+T = TypeVar("T")
 
 
 def measure_market_lines(extent: Extent, say: Callable[[str], None]) -> list[RatioResult]:
@@ -58,8 +64,8 @@ def measure_market_lines(extent: Extent, say: Callable[[str], None]) -> list[Rat
     rounds = max(1, min(extent.rounds, 3))
     orders = max(20, int(500 * extent.seconds))
     try:
-        covers = [asyncio.run(_covers(orders)) for _ in range(rounds)]
-        back_s = asyncio.run(_line_back(_UNSETTLED if extent.growth_orders else _FEW))
+        covers = [_run(_covers(orders)) for _ in range(rounds)]
+        back_s = _run(_line_back(_UNSETTLED if extent.growth_orders else _FEW))
     except (AssertionError, OSError, TimeoutError) as error:
         raise CallFailed(f"Covering over FIX: {error!r}.") from error
     shares = [_quotes_share(max(500, 10 * orders)) for _ in range(rounds)]
@@ -95,10 +101,25 @@ class _Covers(msgspec.Struct, frozen=True):
     echo_us: float
 
 
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """As the service does."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work)
+
+
 class _Records(MemoryRecords):
-    """The store is measured elsewhere."""
+    """The store is measured elsewhere: nothing waits here, and only what tells the outcome is kept."""
 
     WRITE_S = READ_S = 0.0
+
+    async def claim(self, order: LineOrder, at_us: int) -> LineOrder:  # noqa: ARG002
+        self.orders[order.order_id] = StoredOrder(order)
+        return order
+
+    async def learn(self, learned: Sequence[Learned], at_us: int) -> None:  # noqa: ARG002
+        for each in learned:
+            if isinstance(each, OrderFinal):
+                self.orders[each.order.order_id] = StoredOrder(each.order, answer=each.answer)
 
 
 @contextlib.contextmanager
@@ -126,16 +147,19 @@ async def _until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-def _request() -> HedgeRequest:
-    number = next(_ids)
+def _requests(number: int) -> list[HedgeRequest]:
+    return [_request(each) for each in islice(_ids, number)]
+
+
+def _request(number: int) -> HedgeRequest:
     side = "buy" if number % 2 else "sell"
     return HedgeRequest(str(UUID(int=number)), "main", "GOLD", side, 10_000, 7_000_000, "gold", 1_000)
 
 
-async def _cover(venue: FixVenue) -> float:
+async def _cover(venue: FixVenue, request: HedgeRequest) -> float:
     """Microseconds until it is confirmed."""
     began_ns = time.perf_counter_ns()
-    answer = await venue.submit(_request())
+    answer = await venue.submit(request)
     assert isinstance(answer, Confirmed), answer
     return (time.perf_counter_ns() - began_ns) / 1000
 
@@ -144,15 +168,17 @@ async def _covers(orders: int) -> _Covers:
     with _venue_process() as acceptor:
         async with _line(acceptor.port, _Records()) as venue:
             await _until(lambda: venue.line.state is LineState.UP)
-            await _cover(venue)
+            for each in _requests(min(_WARM_UP, orders)):
+                await _cover(venue, each)
+            requests = _requests(orders)
             began_ns = time.process_time_ns()
-            took_us = [await _cover(venue) for _ in range(orders)]
+            took_us = [await _cover(venue, each) for each in requests]
             cpu_us = (time.process_time_ns() - began_ns) / 1000 / orders
-            left = iter(range(orders))
+            left = iter(_requests(orders))
 
             async def some() -> None:
-                for _ in left:
-                    await _cover(venue)
+                for each in left:
+                    await _cover(venue, each)
 
             began_ns = time.process_time_ns()
             await asyncio.gather(*(some() for _ in range(_AT_ONCE)))
@@ -189,7 +215,7 @@ async def _line_back(orders: int) -> float:
         before, after = _Records(), _Records()
         async with _line(acceptor.port, before) as venue:
             await _until(lambda: venue.line.state is LineState.UP)
-            await asyncio.gather(*(_cover(venue) for _ in range(orders)))
+            await asyncio.gather(*(_cover(venue, each) for each in _requests(orders)))
         after.orders = {name: StoredOrder(each.order) for name, each in before.orders.items()}
         began_ns = time.perf_counter_ns()
         async with _line(acceptor.port, after, Rate(count=_QUESTIONS_PER_S)):
