@@ -321,6 +321,7 @@ def time_text(at_us: int) -> str:
 _TIME = re.compile(r"(\d{8}-\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 
 
+@lru_cache(maxsize=64)
 def time_us(text: str) -> int:
     """A UTCTimestamp with any number of decimals, cut to microseconds. A ValueError if it is none."""
     match = _TIME.fullmatch(text)

@@ -175,17 +175,22 @@ class FixConnection(asyncio.Protocol):
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:
         """First all that is to be written: an owner that sends in a callback gets the numbers behind it."""
+        messages: list[Message] = []
+        rest: list[Effect] = []
         for each in effects:
-            if isinstance(each, Send):
+            if isinstance(each, Deliver):
+                messages.append(each.message)
+            elif isinstance(each, Send):
                 self._write(each)
             elif isinstance(each, Reserve):
                 self._start_reservation(each.below)
-        for each in effects:
+            else:
+                rest.append(each)
+        for each in rest:
             if isinstance(each, LoggedOn) and not self._ended:
                 self._owner.logged_on(each)
-        messages = [each.message for each in effects if isinstance(each, Deliver)]
-        self._deliver(messages, skipped=any(isinstance(each, Skipped) for each in effects))
-        for each in effects:
+        self._deliver(messages, skipped=any(isinstance(each, Skipped) for each in rest))
+        for each in rest:
             if isinstance(each, Close):
                 self._finish(each)
 

@@ -86,43 +86,42 @@ def read_report(message: Message) -> Report:
     """A ValueError names a field that is missing or wrong."""
     if message.problem is not None:
         raise ValueError(message.problem.text)
-    kind, state = message.get(150) or "", message.get(39) or ""
+    get = message.first().get
+    kind, state = get(150, ""), get(39, "")
     if not kind or not state:
         raise ValueError("150 (ExecType) or 39 (OrdStatus) is missing.")
-    is_fill = kind in _FILL_TYPES
-    ordered = message.get(38)
-    venue_order_id = message.get(37) or ""
+    is_fill, reason = kind in _FILL_TYPES, get(103, "")
+    venue_order_id = get(37, "")
     return Report(
-        client_order_id=message.get(11) or "",
+        client_order_id=get(11, ""),
         venue_order_id="" if venue_order_id in _NO_ORDER_ID else venue_order_id,
-        execution_id=message.get(17) or "",
+        execution_id=get(17, ""),
         kind=kind,
         state=state,
-        symbol=message.get(55),
-        security_id=message.get(48),
-        side=message.get(54),
-        ordered_e8=None if ordered is None else _amount(message, 38, _QUANTITY_PLACES),
-        filled_e8=_amount(
-            message, 14, _QUANTITY_PLACES, required=message.get(103) not in (UNKNOWN, DUPLICATE)
-        ),
-        average_e6=_amount(message, 6, _PRICE_PLACES, required=False, cut=True),
-        last_e8=_amount(message, 32, _QUANTITY_PLACES, required=is_fill),
-        last_price_e6=_amount(message, 31, _PRICE_PLACES, required=is_fill),
-        at_us=time_us(message.get(60) or message.get(52) or ""),
-        reason=message.get(103) or "",
-        text=(message.get(58) or "")[:200],
-        question=message.get(790) or message.get(584) or "",
-        execution_ref=message.get(19) or "",
-        replayed=message.get(43) == "Y" or message.get(97) == "Y",
+        symbol=get(55),
+        security_id=get(48),
+        side=get(54),
+        ordered_e8=_amount(38, get(38), _QUANTITY_PLACES),
+        filled_e8=_amount(14, get(14), _QUANTITY_PLACES, required=reason not in (UNKNOWN, DUPLICATE)) or 0,
+        average_e6=_amount(6, get(6), _PRICE_PLACES, cut=True) or 0,
+        last_e8=_amount(32, get(32), _QUANTITY_PLACES, required=is_fill) or 0,
+        last_price_e6=_amount(31, get(31), _PRICE_PLACES, required=is_fill) or 0,
+        at_us=time_us(get(60) or get(52, "")),
+        reason=reason,
+        text=get(58, "")[:200],
+        question=get(790) or get(584, ""),
+        execution_ref=get(19, ""),
+        replayed=get(43) == "Y" or get(97) == "Y",
     )
 
 
-def _amount(message: Message, tag: int, places: int, *, required: bool = True, cut: bool = False) -> int:
-    text = message.get(tag)
+def _amount(
+    tag: int, text: str | None, places: int, *, required: bool = False, cut: bool = False
+) -> int | None:
     if text is None:
         if required:
             raise ValueError(f"{tag} is missing.")
-        return 0
+        return None
     if cut:  # An average may have any number of decimals.
         whole, point, part = text.partition(".")
         text = f"{whole}{point}{part[:places]}".rstrip(".")

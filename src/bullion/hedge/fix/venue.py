@@ -77,6 +77,8 @@ class _Call(msgspec.Struct, eq=False):
     question: str
     """Empty: a `submit`."""
     done: "asyncio.Future[SubmitAnswer | StatusAnswer]"
+    names: list[str] = []
+    """Under which it is found."""
 
 
 class FixVenue:
@@ -143,7 +145,7 @@ class FixVenue:
         try:
             return await self._send(order, call)
         finally:
-            self._end_call(name, call)
+            self._end_call(call)
 
     async def _send(self, order: LineOrder, call: _Call) -> SubmitAnswer:
         connection_no, begun = self.line.connection_no, self._monotonic()
@@ -157,7 +159,7 @@ class FixVenue:
                 return Duplicate()
             self._tracker.prepare(claimed)
             if claimed.client_order_id != order.client_order_id:
-                self._calls[claimed.client_order_id] = self._calls[order.order_id]
+                self._name_call(call, claimed.client_order_id)
             if self._monotonic() - begun > _CLAIM_S_MAX:
                 raise VenueUnreachable("recording the order took too long")
             pairs = self._tracker.new_order(claimed, self._now_us())
@@ -284,7 +286,7 @@ class FixVenue:
                 self._tracker.numbered(number, order.client_order_id, question)
             answer = await self._wait(call, "The venue has not answered the question yet.")
         finally:
-            self._end_call(order.client_order_id, call)
+            self._end_call(call)
         return answer if not isinstance(answer, Duplicate) else Unconfirmed("The venue has it.")
 
     async def _write(self, pairs: Any, connection_no: int) -> int:
@@ -297,13 +299,19 @@ class FixVenue:
 
     def _begin_call(self, name: str, question: str) -> _Call:
         call = _Call(question, asyncio.get_running_loop().create_future())
-        self._calls.setdefault(name, []).append(call)
+        self._name_call(call, name)
         return call
 
-    def _end_call(self, name: str, call: _Call) -> None:
-        self._calls[name].remove(call)
-        for each in [key for key, calls in self._calls.items() if not calls]:
-            del self._calls[each]
+    def _name_call(self, call: _Call, name: str) -> None:
+        call.names.append(name)
+        self._calls.setdefault(name, []).append(call)
+
+    def _end_call(self, call: _Call) -> None:
+        for name in call.names:
+            waiting = self._calls[name]
+            waiting.remove(call)
+            if not waiting:
+                del self._calls[name]
 
     async def _wait(self, call: _Call, message: str) -> SubmitAnswer | StatusAnswer:
         try:
@@ -333,11 +341,12 @@ class FixVenue:
 
     async def _require_up(self) -> None:
         self._require_logged_on()
-        try:
-            async with asyncio.timeout(_RECOVERY_WAIT_S):
-                await self._is_up.wait()
-        except TimeoutError:
-            raise VenueUnreachable("the line still asks for earlier orders") from None
+        if not self._is_up.is_set():
+            try:
+                async with asyncio.timeout(_RECOVERY_WAIT_S):
+                    await self._is_up.wait()
+            except TimeoutError:
+                raise VenueUnreachable("the line still asks for earlier orders") from None
         if self.line.state is not LineState.UP:
             raise VenueUnreachable(self._why_down())
 
@@ -365,12 +374,15 @@ class FixVenue:
 
     async def _work(self) -> None:
         while True:
-            try:
-                async with asyncio.timeout(_SETTLE_S if self._tracker.settling else None):
-                    event = await self._events.get()
-            except TimeoutError:
-                await self._apply(self._tracker.tick(self._monotonic()))
-                continue
+            if self._tracker.settling:
+                try:
+                    async with asyncio.timeout(_SETTLE_S):
+                        event = await self._events.get()
+                except TimeoutError:
+                    await self._apply(self._tracker.tick(self._monotonic()))
+                    continue
+            else:
+                event = await self._events.get()
             await event()
 
     async def _begin_line(self, connection_no: int) -> None:
