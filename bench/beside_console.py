@@ -139,7 +139,7 @@ class _Beside:
 def _running(extent: Extent, servers: Servers, generator: Generator) -> Iterator[_Beside]:
     postgres, redis = servers
     settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
-    with running_service("bullion", extent.clients, _SYMBOLS, live=False, **settings) as service:
+    with running_service("bullion", extent.clients, _SYMBOLS, live=False, book=False, **settings) as service:
         known = {
             "BULLION_DESK_TOKEN": DESK_TOKEN,
             "BULLION_SECRET": SECRET,

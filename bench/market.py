@@ -27,8 +27,15 @@ DIRECT = "TICKING{:02d}"
 """More symbols, each by an instrument of the same name."""
 
 
-def open_market(desk: DeskClient, *, live: bool = False, symbols: int = 0) -> None:
-    """With `live` in production as well; the simulated venue then fills, and at once."""
+_BOOK = {"policy": "book", "limit": "100000000"}
+"""No order waits for room in it."""
+
+
+def open_market(desk: DeskClient, *, live: bool = False, book: bool = False, symbols: int = 0) -> None:
+    """With `live` in production as well; the simulated venue then fills, and at once.
+
+    With `book`, the house's own book confirms orders of production, and no venue.
+    """
     desk.add_group()
     desk.do("PUT", "/symbols/GOLD", _GOLD)
     for name in map(DIRECT.format, range(symbols)):
@@ -36,6 +43,8 @@ def open_market(desk: DeskClient, *, live: bool = False, symbols: int = 0) -> No
     desk.do("PATCH", "/switches", {"budgets": _BUDGETS, "production": live})
     if live:
         desk.do("PATCH", "/hedge", {"mode": "fill", "delay_ms": 0})
+    if book:
+        desk.do("PATCH", "/hedge/book/gold", _BOOK)
 
 
 def await_tradable(api_url: str, base: str, key: str, workers: int = 1) -> None:

@@ -64,6 +64,7 @@ class Bench:
         self._order_ids = {name: service.fill() for name, service in self._services.items()}
         say("starting the plain variant, one order per transaction")
         self._plain = self._started(PLAIN)
+        self._by_book = self._started_by_book()
         say("starting the floors")
         self._floors = self._http_floors(self._services["sqlite"])
         sizes = sizes_of(self._services["sqlite"].folder / "var" / "bullion.db")
@@ -81,9 +82,17 @@ class Bench:
             for name, workers in {"pg": 1, "pg_w2": 2}.items() if live else {"pg": 1}.items():
                 settings = self._shared(*self._servers) | {"BULLION_WORKERS": str(workers)}
                 found[name] = self._stack.enter_context(
-                    running_service(module, self._extent.clients, live=live, **settings)
+                    running_service(module, self._extent.clients, live=live, book=False, **settings)
                 )
         return found
+
+    def _started_by_book(self) -> dict[str, Service]:
+        """Services whose own book confirms orders of production."""
+        if self._servers is None:
+            return {}
+        settings = self._shared(*self._servers)
+        one = running_service("bullion", self._extent.clients, live=True, book=True, **settings)
+        return {"pg": self._stack.enter_context(one)}
 
     def _shared(self, postgres: Postgres, redis: Redis) -> dict[str, str]:
         self._databases.append(postgres.new_database())
@@ -96,7 +105,7 @@ class Bench:
         another server than the last.
         """
         most = max(self._extent.connections)
-        for service in (*self._services.values(), *self._plain.values()):
+        for service in (*self._services.values(), *self._plain.values(), *self._by_book.values()):
             for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE)):
                 if requests and (faults := self._http("", service.endpoint, requests, most).measure().errors):
                     raise CallFailed(f"Calls failed while a service was warmed up: {faults}.")
@@ -195,6 +204,10 @@ class Bench:
         if connections == most:
             live = orders(service.live_keys, LIVE_BASE)
             yield self._http(f"production_{name}", service.endpoint, live, connections)
+        if connections == most and name in self._by_book:
+            by_book = self._by_book[name]
+            live = orders(by_book.live_keys, LIVE_BASE)
+            yield self._http(f"production_book_{name}", by_book.endpoint, live, connections)
         if connections == most and name in self._bookings:
             booked = partial(self._bookings[name].measure, self._extent.seconds)
             yield Probe(f"bookings_{name}", bookings.AT_ONCE, booked)

@@ -9,6 +9,7 @@ RATIOS: tuple[Ratio, ...] = (
     PairRatio("orders_sqlite_vs_post_floor", "orders_sqlite", "post_floor", at_least(0.40, aim=0.60)),
     PairRatio("orders_c1_vs_plain", "orders_pg", "plain_pg", at_least(1.0), connections=1),
     PairRatio("production_vs_test", "production_pg", "orders_pg", at_least(0.45)),
+    PairRatio("production_book_vs_each", "production_book_pg", "production_pg", at_least(0.95)),
     PairRatio("me_vs_get_floor", "me_sqlite", "get_floor", at_least(0.65)),
     PairRatio("positions_pg_vs_get_floor", "positions_pg", "get_floor", at_least(0.30)),
     PairRatio("positions_sqlite_vs_get_floor", "positions_sqlite", "get_floor", at_least(0.40)),

@@ -71,9 +71,19 @@ def servers() -> Iterator[tuple[Postgres, Redis]]:
 
 @contextlib.contextmanager
 def running_service(
-    module: str, clients: int, symbols: int = 0, /, *, live: bool = False, **settings: str
+    module: str,
+    clients: int,
+    symbols: int = 0,
+    /,
+    *,
+    live: bool = False,
+    book: bool = False,
+    **settings: str,
 ) -> Iterator[Service]:
-    """With `live`, open for production as well, with the simulated venue that answers at once."""
+    """With `live`, open for production as well, with the simulated venue that answers at once.
+
+    With `book`, the house's own book confirms those orders.
+    """
     if live:
         settings["BULLION_PRODUCTION"] = "on"
     with (
@@ -81,7 +91,7 @@ def running_service(
         running(Path(folder), module, **settings) as node,
     ):
         with node.desk() as desk:
-            open_market(desk, live=live, symbols=symbols)
+            open_market(desk, live=live, book=book, symbols=symbols)
             keys, live_keys = _accounts(desk, clients, live=live)
         workers = int(settings.get("BULLION_WORKERS", "1"))
         service = Service(Path(folder), node.api_url, _endpoint(node, workers), keys, live_keys)

@@ -12,6 +12,7 @@ STORES = {"sqlite": "SQLite", "pg": "PostgreSQL and Redis", "pg_w2": "PostgreSQL
 CALLS = {
     "orders": "Place a test order",
     "production": "Place a production order",
+    "production_book": "Place a production order, policy `book`",
     "me": "`GET /me`",
     "positions": "`GET /positions`",
     "order": "`GET /orders/{id}`",

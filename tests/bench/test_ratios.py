@@ -13,6 +13,7 @@ TARGETS = {
     "orders_sqlite_vs_post_floor": "≥ 0.40, aim 0.60",
     "orders_c1_vs_plain": "≥ 1.00",
     "production_vs_test": "≥ 0.45",
+    "production_book_vs_each": "≥ 0.95",
     "me_vs_get_floor": "≥ 0.65",
     "positions_pg_vs_get_floor": "≥ 0.30",
     "order_pg_vs_get_floor": "≥ 0.30",
