@@ -321,6 +321,7 @@ def test_a_restart_refuses_no_order(stage: Stage) -> None:
 
         until(has_restarted, within_s=AGAIN_S)
         orders.append(opened(trader.place())["id"])
+    until(lambda: len(stage.node.entries("line_logged_on")) > logons, within_s=AGAIN_S)
     assert len(stage.node.entries("line_logged_on")) == logons + 1
     assert [stage.venue.counts()[each] for each in orders] == [1] * len(orders)
 
