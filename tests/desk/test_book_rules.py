@@ -158,9 +158,9 @@ def test_a_rule_suggests_what_clients_deal(dealing: Dealing) -> None:
     assert (cover["rule"], cover["made_by"]) == ("net", "planner")
     dealing.placed(quantity="100")
     until(lambda: [each["quantity"] for each in covers(desk, "suggested")] == ["3.00000000"], within_s=15)
-    (replaced,) = covers(desk, "dropped")
-    assert (replaced["id"], replaced["words"]) == (cover["id"], "Replaced by a newer plan.")
-    (cover,) = covers(desk, "suggested")
+    gone = desk.refused("POST", f"/hedge/covers/{cover['id']}/send", status=404, code="not_found")
+    assert "newer plan" in gone
+    (cover,) = covers(desk)
     deal = {"quantity": "3", "price": "71250", "reference": "LM-1"}
     desk.do("POST", f"/hedge/covers/{cover['id']}/fill", deal)
     until(lambda: not covers(desk, "suggested"), within_s=15)

@@ -22,7 +22,6 @@ from bullion.rates.duty import duty_day
 
 PLANNER = "planner"
 """Who made a cover that no dealer asked for."""
-REPLACED = "Replaced by a newer plan."
 REST_US = 30_000_000
 """How long a contract is not planned with after the venue refused a cover in it, or a dealer dropped one."""
 _EVERY_S = 1.0
@@ -118,7 +117,7 @@ class Revision(msgspec.Struct, frozen=True):
     """What a new plan changes."""
 
     dropped: tuple[str, ...] = ()
-    """The ids of suggestions that no longer hold."""
+    """The ids of suggestions that no longer hold. They are not kept: nobody acted on them."""
     kept: tuple[Suggestion, ...] = ()
     added: tuple[NewCover, ...] = ()
 

@@ -11,7 +11,6 @@ import msgspec
 
 from bullion.booking.cover_planning import (
     PLANNER,
-    REPLACED,
     REST_US,
     BookName,
     BookState,
@@ -124,7 +123,7 @@ async def read_book(transaction: Transaction, name: BookName) -> BookState | Non
     covers = await transaction.all("open_covers", *name)
     waiting_mg, _ = (await held_weights(transaction, broker, now_us)).get(Metal(metal), (0, 0))
     stored = [stored_contract(row) for row in await transaction.all("contracts_of_broker", broker)]
-    declined = await transaction.all("declined_contracts", *name, now_us - REST_US, REPLACED)
+    declined = await transaction.all("declined_contracts", *name, now_us - REST_US)
     return BookState(
         broker=broker,
         metal=metal,
@@ -156,9 +155,9 @@ def usable_contracts(stored: Sequence[StoredContract], metal: str) -> Mapping[st
 
 
 async def record(transaction: Transaction, state: BookState, revision: Revision) -> list[str]:
-    """Drop what no longer holds, and add what is new. Returns the ids of the new covers."""
+    """Delete what no longer holds, and add what is new. Returns the ids of the new covers."""
     for cover_id in revision.dropped:
-        await transaction.run("replace_suggestion", cover_id, REPLACED, state.now_us)
+        await transaction.run("delete_suggestion", cover_id)
     return [await _insert(transaction, state, each) for each in revision.added]
 
 

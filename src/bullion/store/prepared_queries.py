@@ -51,7 +51,7 @@ PLAN = (
     "contracts_of_broker",
     "rules_of_book",
     "declined_contracts",
-    "replace_suggestion",
+    "delete_suggestion",
     "insert_planned_cover",
 )
 SUM = ("sum_blocks", "set_unsummed_from")

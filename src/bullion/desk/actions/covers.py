@@ -196,7 +196,7 @@ async def _locked(records: Records, broker: str, cover_id: str, *, or_waiting: b
     """A suggested cover. `or_waiting`: or one that was sent, and that no node has submitted yet."""
     cover = await records.lock_cover(broker, cover_id)
     if cover is None:
-        raise RefusalError(NOT_FOUND, f"There is no cover {cover_id}.")
+        raise RefusalError(NOT_FOUND, f"There is no cover {cover_id}, or a newer plan has replaced it.")
     if cover.state != SUGGESTED and not (or_waiting and cover.state == SENT and cover.reference_e6 is None):
         raise RefusalError(
             CONFLICT, f"Only a cover that is suggested can be changed; this one is {cover.state}."

@@ -53,11 +53,9 @@ WHERE covers.broker = $1 AND covers.metal = $2 AND covers.state IN ('suggested',
 ORDER BY covers.id
 
 -- name: declined_contracts
--- Of covers that were refused or dropped after $3, but for those that a newer plan replaced ($4).
+-- Of covers that were refused or dropped after $3.
 SELECT DISTINCT contract FROM covers
-WHERE
-    broker = $1 AND metal = $2 AND state IN ('refused', 'dropped') AND finished_at_us > $3
-    AND (words IS NULL OR words <> $4)
+WHERE broker = $1 AND metal = $2 AND state IN ('refused', 'dropped') AND finished_at_us > $3
 
 -- name: insert_planned_cover
 INSERT INTO covers (
@@ -65,5 +63,6 @@ INSERT INTO covers (
     sent_at_us, sent_by, holder, due_at_us
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '', $16)
 
--- name: replace_suggestion
-UPDATE covers SET state = 'dropped', words = $2, finished_at_us = $3 WHERE id = $1 AND state = 'suggested'
+-- name: delete_suggestion
+-- It was never sent, and no dealer made it.
+DELETE FROM covers WHERE id = $1 AND state = 'suggested' AND @is_planned
