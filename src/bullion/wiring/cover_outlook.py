@@ -38,7 +38,10 @@ class NodeOutlook:
     def available(self, broker: str, contract: Contract) -> bool:
         if not self.sendable(broker, contract):
             return True  # By telephone.
-        said = self._watch.tradeability(broker, contract.instrument)
+        if self._fix_lines is None:
+            said = self._watch.tradeability(broker, contract.instrument)
+        else:  # The watch knows only what symbols are hedged in; covers may use other contracts.
+            said = self._fix_lines.tradeability(broker, contract)
         return self._watch.reachable(broker) and said != Tradeability.SUSPENDED
 
     def sendable(self, broker: str, contract: Contract) -> bool:

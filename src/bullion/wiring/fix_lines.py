@@ -96,6 +96,11 @@ class FixLines:
         line = self._lines.get(broker)
         return None if line is None else line.own.line.line.name
 
+    def tradeability(self, broker: str, contract: Contract) -> Tradeability:
+        """For the process that holds the broker's line."""
+        line = self._lines.get(broker)
+        return Tradeability.UNKNOWN if line is None else line.own.tradeability(contract)
+
     def closes_us(self, broker: str, at_us: int) -> int | None:
         """When the broker's line closes; None if it is not open, or always."""
         line = self._lines.get(broker)

@@ -102,11 +102,13 @@ def test_a_line_closed_by_its_timetable_suspends_and_one_that_should_be_up_is_un
         open_venue = await stage.venue()
         with pytest.raises(VenueUnreachable, match="line spot is waiting"):
             await open_venue.instruments("main", ["GOLD"])
+        assert open_venue.tradeability(next(iter(contracts()))) is Tradeability.UNKNOWN
         await stage.end()
         # The virtual clock begins on a Tuesday.
         closed = await stage.venue(Timetable(hours=("sat 09:00-10:00",)))
         assert closed.line.state is LineState.RESTING
         assert await closed.instruments("main", ["GOLD", "TIN"]) == {"GOLD": Tradeability.SUSPENDED}
+        assert closed.tradeability(next(iter(contracts()))) is Tradeability.SUSPENDED
         assert await closed.executions("main", "", 10) == []
         with pytest.raises(VenueUnreachable):
             await closed.submit(request())

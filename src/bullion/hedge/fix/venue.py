@@ -218,6 +218,14 @@ class FixVenue:
             raise VenueUnreachable(self._why_down())
         return {name: self._market.tradeability(contract.venue_symbol) for name, contract in traded.items()}
 
+    def tradeability(self, contract: Contract) -> Tradeability:
+        """Whether a contract of this line can be dealt now, for the process that holds the line."""
+        if not self.line.is_open():
+            return Tradeability.SUSPENDED
+        if self.line.state is not LineState.UP:
+            return Tradeability.UNKNOWN
+        return self._market.tradeability(contract.venue_symbol)
+
     async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
         self._require_broker(broker)
         if self.line.is_open():
