@@ -204,20 +204,28 @@ class CoverPlanning:
             await self._pause()
 
     async def plan(self) -> None:
-        """Plan for every book once."""
+        """Plan for every book once. The first error is raised after the last book."""
+        failed: Exception | None = None
         for name in await self._plans.books():
-            if not self._outlook.plans(name[0]):
-                continue
-            revision = await self._plans.plan(name, self._outlook)
-            for new in revision.added:
-                _log.info(
-                    "cover_planned",
-                    broker=name[0],
-                    contract=new.cover.contract.code,
-                    quantity_e8=new.cover.quantity_e8,
-                    rule=new.cover.rule,
-                    sent=new.sent,
-                )
+            if self._outlook.plans(name[0]):
+                try:
+                    await self._plan(name)
+                except Exception as error:  # noqa: BLE001 - the books of other brokers are planned for all the same
+                    failed = failed or error
+        if failed is not None:
+            raise failed
+
+    async def _plan(self, name: BookName) -> None:
+        revision = await self._plans.plan(name, self._outlook)
+        for new in revision.added:
+            _log.info(
+                "cover_planned",
+                broker=name[0],
+                contract=new.cover.contract.code,
+                quantity_e8=new.cover.quantity_e8,
+                rule=new.cover.rule,
+                sent=new.sent,
+            )
 
     async def _pause(self) -> None:
         try:
