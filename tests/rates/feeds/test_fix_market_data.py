@@ -284,3 +284,10 @@ def test_pauses_grow_while_it_is_refused_and_begin_anew_after_a_while() -> None:
     talk.snapshot()
     talk.now_us += 30 * S
     assert is_emptied(talk, talk.data.gap(talk.now_us))
+
+
+def test_a_source_that_leaves_ever_more_entries_is_subscribed_anew() -> None:
+    talk = started()
+    found = [talk.change([(279, "0"), (269, "0"), (278, f"n{number}"), (270, "98")]) for number in range(40)]
+    assert Unreadable("venue", "GOLD", talk.now_us) in [item for items in found for item in items]
+    assert talk.data.troubles[0] == ("GOLD", "the source leaves more than 10 prices on a side")

@@ -5,6 +5,8 @@ from typing import Protocol
 
 BID, ASK = "0", "1"
 _NEW, _CHANGE, _DELETE = "0", "1", "2"
+_ENTRIES_MAX = 10
+"""On one side. A source that leaves more does not say which of them are over."""
 _TYPE, _PRICE, _ENTRY_ID, _ACTION = 269, 270, 278, 279
 
 
@@ -75,6 +77,8 @@ class TopOfBook:
                 raise Disorder("a new entry has the id of one on the other side")
             side.pop("", None)
         side[entry_id or ""] = price
+        if len(side) > _ENTRIES_MAX:
+            raise Disorder(f"the source leaves more than {_ENTRIES_MAX} prices on a side")
 
     def _find(self, kind: str | None, entry_id: str | None) -> tuple[dict[str, str], str]:
         """The side and the key of an entry that is there."""
