@@ -1,5 +1,6 @@
 """Contracts and covers at the desk: made by hand, dealt by telephone, and counted once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -33,6 +34,13 @@ def residual(dealing: Dealing) -> str:
 
 def deal(quantity: str = "2", reference: str = "LM-1", **fields: Any) -> dict[str, Any]:
     return {"quantity": quantity, "price": "71250.5", "reference": reference, **fields}
+
+
+def test_a_cover_that_is_made_several_times_at_once_is_one(covering: Dealing) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        made = [each.result() for each in [threads.submit(cover, covering) for _ in range(8)]]
+    assert {each["id"] for each in made} == {made[0]["id"]}
+    assert covering.desk.do("GET", "/hedge/covers")["total"] == 1
 
 
 def test_a_contract_comes_back_as_it_was_put(office: Office, other: Office) -> None:

@@ -97,6 +97,8 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
 
     async def work(records: Records) -> ChangeResult:
         wanted = await _wanted(records, actor, body, cover_id)
+        # Before the key is looked for: of two that come at once, the second finds the first.
+        await records.lock_book_position(actor.broker, wanted.metal)
         known = await records.cover_of_key(actor.broker, body.idempotency_key)
         if known is not None:
             same = (known.contract.code, known.side, known.quantity_e8)
