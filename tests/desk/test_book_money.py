@@ -1,5 +1,6 @@
 """The money of a hedge book at the desk: its profit by parts, its mark, currency deals and statements."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -188,6 +189,17 @@ def test_a_statement_is_compared_by_execution_id(earning: Dealing) -> None:
     assert (other["agrees"], other["matched"]) == (True, 0)
     earlier = {"venue": "desk", "day": "2026-01-01", "csv": HEAD}
     assert earning.desk.do("POST", "/hedge/statement", earlier)["agrees"] is True
+    for far in ("9999-12-31", "9999-12-30", "0001-01-01"):
+        answer = earning.desk.do("POST", "/hedge/statement", earlier | {"day": far})
+        assert (answer["day"], answer["agrees"]) == (far, True)
+
+
+def test_a_currency_deal_that_is_sent_several_times_at_once_is_recorded_once(earning: Dealing) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        sent = [threads.submit(earning.desk.do, "POST", "/hedge/currency", DOLLARS) for _ in range(8)]
+        answers = [each.result() for each in sent]
+    assert all(each == answers[0] for each in answers)
+    assert earning.desk.do("GET", "/hedge/currency")["total"] == 1
 
 
 def test_the_command_reads_the_file_and_says_by_its_exit_whether_it_agrees(earning: Dealing) -> None:

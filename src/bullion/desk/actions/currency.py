@@ -53,13 +53,14 @@ async def create_currency_deal(desk: Desk, actor: Actor, body: CurrencyBody) -> 
 
     async def work(records: Records) -> ChangeResult:
         metal = await _metal(records, actor.broker, body)
+        # Locked before the key is looked for: of two that come at once, the second finds the first.
+        position = await records.lock_book_position(actor.broker, metal)
         known = await records.currency_deal_of_key(actor.broker, body.idempotency_key)
         wanted = _deal(actor, body, metal, deal_id, await records.now_us())
         if known is not None:
             if _terms(known) != _terms(wanted):
                 raise RefusalError(CONFLICT, "This key was used for another currency deal.")
             return ChangeResult(_view(known), _view(known))
-        position = await records.lock_book_position(actor.broker, metal)
         if position is None:
             raise RefusalError(CONFLICT, f"The hedge book of {metal.value} is not open.")
         await records.add_currency_deal(wanted, position.version)

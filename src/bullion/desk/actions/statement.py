@@ -60,9 +60,8 @@ async def compare_day(desk: Desk, actor: Actor, body: StatementBody) -> View:
 
 def _span_us(day: date, zone: ZoneInfo) -> tuple[int, int]:
     """The times at which the day begins and ends by the zone's clocks."""
-    begin, end = (
-        (datetime.combine(each, time(0), zone) - EPOCH) // _US for each in (day, day + timedelta(days=1))
-    )
+    following = day if day == date.max else day + timedelta(days=1)
+    begin, end = ((datetime.combine(each, time(0), zone) - EPOCH) // _US for each in (day, following))
     return begin, end
 
 
