@@ -29,7 +29,7 @@ _KINDS = {
     "close": "a time before the trading hours end, s",
     "by_hand": "only when a dealer applies it",
 }
-_MODES = {"suggest": "a dealer sends each cover", "auto": "covers are sent by themselves"}
+_MODES = {"suggest": "a dealer sends each cover", "auto": "sent by itself, if the contract allows it"}
 _SIDES = {"": "both", "buy": "only buys", "sell": "only sells"}
 _NAME = Code("name", "Name", "cannot be changed later")
 _TERMS = (
