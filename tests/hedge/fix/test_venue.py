@@ -294,3 +294,22 @@ def test_the_questions_of_a_recovery_go_before_those_of_calls() -> None:
         assert venue.line.state is LineState.UP
 
     on_stage(work)
+
+
+def test_a_line_is_down_since_it_was_lost_however_often_it_is_tried_again() -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        up = venue.line.status()
+        assert up.state is LineState.UP
+        await stage.acceptor.stop()
+        stage.loop.servers.clear()
+        await asyncio.sleep(1)
+        lost = venue.line.status()
+        assert lost.state is not LineState.UP
+        assert lost.since_us > up.since_us
+        await asyncio.sleep(60)
+        later = venue.line.status()
+        assert later.connection_no > lost.connection_no
+        assert later.since_us == lost.since_us
+
+    on_stage(work)

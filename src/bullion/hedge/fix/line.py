@@ -24,6 +24,8 @@ _REST_S = 0.1
 """How often a line that rests looks whether it is open and ours."""
 _CHECK_S = 0.25
 _CONNECT_S = 10.0
+_TRYING = frozenset({LineState.CONNECTING, LineState.LOGGING_ON, LineState.WAITING})
+"""The states of a line that tries to get up."""
 _PAUSE_S, _PAUSE_S_MAX = 0.5, 30.0
 _STEADY_US = 10_000_000
 """A line that was logged on for this long begins with the shortest pause again."""
@@ -319,7 +321,8 @@ class FixLine:
             await self._attend(connection, ended)
             return ended.result()
         except (Exception, asyncio.CancelledError) as error:
-            close = Close(CloseKind.LOST, str(error) or repr(error))
+            told = error.strerror if isinstance(error, OSError) else None
+            close = Close(CloseKind.LOST, told or str(error) or repr(error))
             if connection is not None:
                 connection.abort(close.reason)
             if isinstance(error, asyncio.CancelledError):
@@ -438,8 +441,9 @@ class FixLine:
 
     def _note_state(self) -> None:
         if self.state is not self._seen_state:
+            if not {self.state, self._seen_state} <= _TRYING:  # Each attempt is of the same failure.
+                self._since_us = self._now_us()
             self._seen_state = self.state
-            self._since_us = self._now_us()
             self.news.set()
 
     def _learn_from(self, close: Close) -> None:
