@@ -18,6 +18,7 @@ from tests.docs.commands import command_of, option_names
 from tests.docs.demo import demo_in
 from tests.support.command import bullion
 from tests.support.feed_status import put_feed_status
+from tests.support.line_state import line_report, put_line_state
 
 EXAMPLE = re.compile(r"^ *(bullion .+)$", re.MULTILINE)
 SETTINGS = {"BULLION_FEED": "desk", "BULLION_PRODUCTION": "on"}
@@ -58,6 +59,8 @@ def copy(demo_folder: Path, tmp_path: Path) -> Path:
     ):
         store.backup(copied)
     put_feed_status(folder / "bullion.db")
+    put_line_state(folder / "bullion.db", "spot", "demo", line_report(refused=True))
+    (tmp_path / "trades.csv").write_text("execution_id,symbol,side,quantity,price\n", "utf-8")
     return tmp_path
 
 

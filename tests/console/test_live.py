@@ -94,4 +94,4 @@ def test_the_overview_stays_live(someone: Visitor, node: Node, dealing: Dealing,
         assert len(starts) >= SECONDS - 1
         assert len(traders.statuses) >= 0.95 * ORDERS_PER_S * SECONDS
     else:
-        assert len(starts) >= SECONDS - 2
+        assert len(starts) >= SECONDS // 2

@@ -10,7 +10,7 @@ from bullion.hedge.fix.connection import Chunk, FixConnection
 from bullion.hedge.fix.session import Session
 from bullion.hedge.fix.session_effects import Close, LoggedOn, Numbers, Role, SessionSettings
 
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 
 
 def clock_us() -> int:
