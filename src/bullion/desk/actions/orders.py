@@ -34,6 +34,8 @@ FILTERS = {
     "since": Option("Only from this time on, in ISO 8601.", metavar="TIME"),
 }
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SUMMED_AT_ONCE = 500
+"""On a page that everybody has open; whole orders are read for it."""
 
 
 @action(
@@ -112,8 +114,9 @@ async def sum_at_once(
 ) -> tuple[list[View], int, OrderTotal]:
     """The same sums, of how many orders, and of how many in all: see `list_at_once`."""
     wanted = _wanted(filters)
+    page = Page(_SUMMED_AT_ONCE, 0)
     found, total = await desk.read(
-        actor, "orders", lambda records: records.orders_at_once(actor.broker, wanted, Page(SORTED_MAX, 0))
+        actor, "orders", lambda records: records.orders_at_once(actor.broker, wanted, page)
     )
     return sums(found), len(found), total
 
