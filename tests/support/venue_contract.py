@@ -255,7 +255,7 @@ class VenueContract:
         word: object = await told(venue, one)
         if word == UnknownOrder():
             word = await venue.submit(one)
-            if word == Duplicate():  # It was still on its way.
+            if isinstance(word, Duplicate | Unconfirmed):  # It was still on its way, or took long.
                 word = await told(venue, one)
         assert isinstance(word, Confirmed)
         assert await trial.executions(one.order_id) == {word.execution_id}
