@@ -134,8 +134,6 @@ def book_mark(
     for symbol in symbols:
         for instrument in symbol.pricing.instruments:
             limits.setdefault(instrument, []).append(symbol.rate_age_s_max)
-    landed = {each.pricing.currency for each in symbols if isinstance(each.pricing, Landed)}
-    dollar = DOLLAR if DOLLAR in landed or not landed else min(landed)
     rates = {
         each.instrument: MarkRate(
             Quote(each.bid_e6, each.ask_e6),
@@ -144,7 +142,13 @@ def book_mark(
         )
         for each in ticks
     }
-    return mark_of(metal.value, contracts, rates, now_us, dollar)
+    return mark_of(metal.value, contracts, rates, now_us, dollar_of(symbols))
+
+
+def dollar_of(symbols: Iterable[Symbol]) -> str:
+    """The instrument whose rate is the price of a dollar: that of the broker's landed prices."""
+    landed = {each.pricing.currency for each in symbols if isinstance(each.pricing, Landed)}
+    return DOLLAR if DOLLAR in landed or not landed else min(landed)
 
 
 def _trade(row: Row, side: str, contract: Contract | None) -> Trade:

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-from bullion.hedge.book.profit import ONE_RUPEE, Mark, Quote
-from bullion.hedge.contract import DOLLARS, Contract
+from bullion.hedge.book.profit import Mark
+from bullion.hedge.contract import Contract
 from bullion.hedge.venue import Tradeability, VenueAbilities
 from bullion.hedge.venues import sendable
 from bullion.hedge.watch import VenueWatch
-from bullion.rates.board import Board
+from bullion.metals.metal import Metal
+from bullion.store.book_keeping import Surroundings
+from bullion.store.book_profit import book_mark
 
 from .fix_lines import FixLines
-
-_FRESH_US = 60_000_000
 
 
 class NodeOutlook:
@@ -19,18 +19,16 @@ class NodeOutlook:
         self,
         abilities: VenueAbilities,
         watch: VenueWatch,
-        board: Board,
+        surroundings: Callable[[str], Surroundings],
         fix_lines: FixLines | None,
         now_us: Callable[[], int],
-        dollar: Callable[[str], str],
     ) -> None:
-        """`dollar`: the instrument whose rate is the price of a dollar for a broker."""
+        """`surroundings` of a broker: its rates and symbols."""
         self._abilities = abilities
         self._watch = watch
-        self._board = board
+        self._surroundings = surroundings
         self._fix_lines = fix_lines
         self._now_us = now_us
-        self._dollar = dollar
 
     def plans(self, broker: str) -> bool:
         return self._fix_lines is None or self._fix_lines.holds(broker)
@@ -49,19 +47,9 @@ class NodeOutlook:
         return reached and sendable(self._abilities, contract)
 
     def mark(self, broker: str, metal: str, contracts: Sequence[Contract]) -> Mark | None:
-        dollar = self._quote(broker, self._dollar(broker))
-        for contract in sorted(contracts, key=lambda each: (each.currency == DOLLARS, each.code)):
-            quote = self._quote(broker, contract.instrument)
-            currency = dollar if contract.currency == DOLLARS else ONE_RUPEE
-            if contract.metal == metal and quote is not None and currency is not None:
-                return Mark(quote, contract.price_ng, contract.fineness_e4, currency)
-        return None
+        """The one that the desk sees, so that rules of value and risk fire at the values it is shown."""
+        around = self._surroundings(broker)
+        return book_mark(Metal(metal), contracts, around.ticks, around.symbols, self._now_us()).mark
 
     def session_ends_us(self, broker: str) -> int | None:
         return None if self._fix_lines is None else self._fix_lines.closes_us(broker, self._now_us())
-
-    def _quote(self, broker: str, instrument: str) -> Quote | None:
-        tick = self._board.tick(broker, instrument)
-        if tick is None or self._now_us() - tick.holds_until_us > _FRESH_US:
-            return None
-        return Quote(tick.bid_e6, tick.ask_e6)

@@ -26,13 +26,13 @@ from bullion.hedge.venue import BY_HAND, FIX, Venue
 from bullion.hedge.watch import VenueWatch
 from bullion.market_file import read_market_file
 from bullion.metals.metal import Metal
-from bullion.metals.pricing import Landed
 from bullion.orders.crossed import CrossedOffers
 from bullion.orders.market import Market
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings, WrongSetting
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings
+from bullion.store.book_profit import dollar_of
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.cover_planning import StoredCoverPlans
 from bullion.store.cover_sending import StoredSentCovers
@@ -57,9 +57,6 @@ TWO_BATCHES = (2, 32)
 """The second batch is decided while the first is recorded."""
 ONE_BATCH = (1, 64)
 """For a store whose single writer decides the orders: a second batch could only wait for it."""
-
-_DOLLAR = "USDINR"
-"""The price of a dollar where no symbol names another instrument for it."""
 
 
 class Trading:
@@ -109,7 +106,7 @@ class Trading:
         requests = StoredHedgeRequests(engine, self.holder, now_us, settings.hedge)
         sent_covers = StoredSentCovers(engine, self.holder, now_us, settings.hedge)
         self.cover_sending = CoverSending(venue, sent_covers, now_us, self._market_price)
-        market = (self.venue_watch, self.board, self.fix_lines, now_us, self._dollar)
+        market = (self.venue_watch, self._surroundings, self.fix_lines, now_us)
         outlook = NodeOutlook(venue.abilities, *market)
         self._planning = CoverPlanning(StoredCoverPlans(engine, self.holder), outlook)
         house_book = StoredHouseBook(engine, now_us, self._planning.note_orders)
@@ -235,9 +232,8 @@ class Trading:
         return None if reference_e6 is None or dollar_e6 is None else MarketPrice(reference_e6, dollar_e6)
 
     def _dollar(self, broker: str) -> str:
-        """The instrument whose rate is the price of a dollar: that of the broker's landed prices."""
-        pricings = (each.pricing for each in self.catalogue.symbols.values() if each.broker == broker)
-        return next((each.currency for each in pricings if isinstance(each, Landed)), _DOLLAR)
+        """The instrument whose rate is the price of a dollar."""
+        return dollar_of(each for each in self.catalogue.symbols.values() if each.broker == broker)
 
     def _middle_e6(self, broker: str, instrument: str) -> int | None:
         tick = self.board.tick(broker, instrument)
