@@ -11,7 +11,7 @@ from bullion.market_demo.exchange import Behaviour, Mode
 from bullion.market_demo.faults import Fault
 from bullion.store.engine import Engine
 from bullion.store.line_records import StoredLineRecords
-from tests.support.fix_venue import QUICK, LineHolder, as_node, contracts, line_of, new_acceptor
+from tests.support.fix_venue import QUICK, SILENT_MS, LineHolder, as_node, contracts, line_of, new_acceptor
 from tests.support.venue_contract import VenueContract, VenueTrial
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -53,7 +53,7 @@ class FixTrial:
         await self._behave(Mode.REFUSE)
 
     async def hold(self) -> None:
-        await self._behave(Mode.HOLD)
+        await self._behave(Mode.HOLD, answers=False)
 
     async def linger(self) -> None:
         await self._behave(Mode.FILL, LINGERS_MS)
@@ -63,7 +63,7 @@ class FixTrial:
 
     async def report(self) -> None:
         """Later than a call waits for it."""
-        await self._behave(Mode.FILL, 2 * QUICK.report_ms)
+        await self._behave(Mode.FILL, 2 * SILENT_MS, answers=False)
 
     async def lag(self) -> None:
         await self._behave(Mode.FILL)
@@ -81,10 +81,13 @@ class FixTrial:
     async def executions(self, order_id: str) -> set[str]:
         return set(self._acceptor.exchange.executed_orders().get(order_id, {}))
 
-    async def _behave(self, mode: Mode, delay_ms: int = 0, fill_percent: int = 100) -> None:
+    async def _behave(
+        self, mode: Mode, delay_ms: int = 0, fill_percent: int = 100, *, answers: bool = True
+    ) -> None:
         behaviour = self._acceptor.exchange.behaviour
         behaviour.mode, behaviour.delay_ms, behaviour.fill_percent = mode, delay_ms, fill_percent
         self._acceptor.faults.chances.clear()
+        self._made_holder().wait_for_answers(QUICK.report_ms if answers else SILENT_MS)
         if not self._acceptor.serving:
             await self.start()
             if self._holder is not None:

@@ -37,10 +37,12 @@ QUICK = msgspec.structs.replace(
     RESETTING,
     rate=Rate(count=0),
     order_type=OrderType.MARKET,
-    unknown_after_s=0.1,
-    report_ms=250,
+    unknown_after_s=0.5,
+    report_ms=5000,
     rate_logout_s=0,
 )
+SILENT_MS = 250
+"""How long a call waits for an answer that does not come. One that comes may take long on a busy machine."""
 
 
 def contracts() -> Collection[Contract]:
@@ -68,6 +70,12 @@ class LineHolder:
         self._records = records
         self.venue = FixVenue(line, records, contracts, clock_us)
         self._task: asyncio.Task[None] | None = None
+
+    def wait_for_answers(self, wait_ms: int) -> None:
+        """From now on a call waits so long for the venue's answer."""
+        profile = msgspec.structs.replace(self._line.profile, report_ms=wait_ms)
+        self._line = msgspec.structs.replace(self._line, profile=profile)
+        self.venue._profile = profile
 
     async def restart(self) -> None:
         await self.stop()

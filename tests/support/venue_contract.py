@@ -406,15 +406,17 @@ class VenueContract:
         cursor = await end_of_list(trial, venues[0])
         seen: list[str] = []
         submits = [asyncio.ensure_future(venues[number % 3].submit(one)) for number, one in enumerate(some)]
-        while True:
-            over = all(each.done() for each in submits)
-            for each in await venues[0].executions(trial.broker, cursor, 7):
-                seen.append(each.order_id)
-                cursor = each.cursor
-            if over and len(seen) >= len(some):
-                break
-            await asyncio.sleep(0.001)
-        assert sorted(seen) == sorted(one.order_id for one in some)
+        executed: set[str] = set()
+        async with asyncio.timeout(60):
+            while not executed or not executed <= set(seen):
+                if all(each.done() for each in submits):
+                    executed = {one.order_id for one in some if await trial.executions(one.order_id)}
+                for each in await venues[0].executions(trial.broker, cursor, 7):
+                    seen.append(each.order_id)
+                    cursor = each.cursor
+                await asyncio.sleep(0.001)
+        assert len(seen) == len(set(seen))
+        assert all([await trial.executions(order_id) for order_id in seen])
 
     # --- Instruments ----------------------------------------------------------------------------------
 
