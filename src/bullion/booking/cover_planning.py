@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.hedge.book.planner import PlannedCover, Snapshot, plan_covers
+from bullion.hedge.book.planner import PlanBasis, PlannedCover, Snapshot, plan_covers
 from bullion.hedge.book.position import Position
 from bullion.hedge.book.profit import Mark
 from bullion.hedge.book.rules import Rule, smallest_cover_mg
@@ -61,11 +61,19 @@ class BookState(msgspec.Struct, frozen=True):
     volatility_e6: int
     open_since_us: int | None
     now_us: int
+    version: int = 0
+    """The ordinal of the book's last entry."""
 
     @property
     def asked(self) -> Mapping[str, str]:
         """The rules that dealers asked for, with the dealers, while suggestions of these rules are left."""
         return {each.rule: each.made_by for each in self.suggestions if each.made_by != PLANNER}
+
+    def basis(self, planner: str = "", until_us: int = 0) -> PlanBasis:
+        """What a plan is made from now, by this node during its lease, or for a dealer."""
+        working_e8 = {cover_id: each.left_e8 for cover_id, each in self.position.working.items()}
+        waiting_mg = self.position.waiting_mg
+        return PlanBasis(self.version, self.now_us, waiting_mg, working_e8, planner, until_us)
 
 
 class Outlook(Protocol):

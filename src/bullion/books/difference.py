@@ -46,6 +46,10 @@ class Check:
         return weight_text(value) if self.weight and isinstance(value, int) else str(value)
 
 
+Found = tuple[Check, Owner, str, object, object]
+"""The check, whose book it is, a name, what is stored and what was recomputed."""
+
+
 @dataclass(slots=True)
 class Report:
     books: int = 0

@@ -7,10 +7,8 @@ from bullion.store.book_profit import BrokenBook, day_mark, money_steps
 from bullion.store.book_records import clients_mg
 from bullion.store.engine import Row, Transaction
 
-from .difference import Check, Owner
-
-Found = tuple[Check, Owner, str, object, object]
-"""The check, whose book it is, a name, what is stored and what was recomputed."""
+from .book_history import history_differences
+from .difference import Check, Found, Owner
 
 _POSITION = Check("verify_book_sums", "hedge_book", "hedge book,")
 _MONEY = Check("verify_book_sums", "book_money", "money of the hedge book,")
@@ -18,6 +16,8 @@ _COVER = Check("verify_covers", "cover", "cover")
 _HELD = Check("verify_held", "held", "quantity held of contract")
 _PARTS = Check("verify_parts", "parts", "weight of the parts of order")
 _LINE = Check("verify_line_orders", "line", "line's record of order")
+_EXECUTED = Check("verify_cover_executions", "cover", "executions of cover")
+_UNDER_WAY = Check("verify_under_way", "plan", "plan of the hedge book, cover")
 _EACH = Check("verify_book_words", "hedge_book", "venue's word for the entry of order")
 _LISTED_MAX = 1_000
 _BATCH = 1_000
@@ -29,7 +29,8 @@ async def hedge_book_differences(transaction: Transaction) -> list[Found]:
     for row in await transaction.all("verify_book_sums"):
         found += [each async for each in _position(transaction, row)]
         found += [each async for each in _money(transaction, row)]
-    for check in (_COVER, _HELD, _PARTS, _LINE, _EACH):
+        found += [each async for each in history_differences(transaction, row["broker"], row["metal"])]
+    for check in (_COVER, _EXECUTED, _UNDER_WAY, _HELD, _PARTS, _LINE, _EACH):
         for row in await transaction.all(check.query, _LISTED_MAX):
             found.append((check, Owner(row["broker"]), row["name"], row["stored"], row["recomputed"]))
     return found

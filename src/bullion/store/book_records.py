@@ -52,12 +52,15 @@ class BookRecords(DeskTransaction):
         await self._transaction.run(
             "insert_book_entry", *name, 1, "opening", "", client_mg, -client_mg, at_us
         )
+        await self._transaction.run("note_book_terms", *name)
         await self._notify(wanted)
         return book_position(await one_row(self._transaction, "one_book_position", *name))
 
     async def set_book_terms(self, wanted: BookPosition) -> None:
         terms = (wanted.policy, wanted.limit_mg, wanted.volatility_e4)
-        await self._transaction.run("set_book_terms", wanted.broker, wanted.metal.value, *terms)
+        name = (wanted.broker, wanted.metal.value)
+        await self._transaction.run("set_book_terms", *name, *terms)
+        await self._transaction.run("note_book_terms", *name)
         await self._notify(wanted)
 
     async def _notify(self, changed: BookPosition) -> None:

@@ -21,6 +21,7 @@ from bullion.booking.cover_planning import (
     TelephoneOutlook,
     revise,
 )
+from bullion.hedge.book.planner import PlanBasis
 from bullion.hedge.book.position import Position, WorkingCover
 from bullion.hedge.book.rules import Rule
 from bullion.hedge.contract import Contract
@@ -52,7 +53,7 @@ class PlanRecords(DeskTransaction):
         alone = tuple(each for each in state.rules if each.name == rule)
         state = msgspec.structs.replace(state, rules=alone, resting=frozenset())
         revision = revise(state, TelephoneOutlook(), {rule: by})
-        added = await record(self._transaction, state, revision)
+        added = await record(self._transaction, state, revision, state.basis())
         return [
             *revision.kept,
             *(
@@ -96,13 +97,14 @@ class StoredCoverPlans:
 
     async def _plan(self, transaction: Transaction, name: BookName, outlook: Outlook) -> Revision:
         now_us = await _now_us(transaction)
-        if await transaction.one("take_lease", _lease(name), self._holder, now_us + LEASE_US, now_us) is None:
+        until_us = now_us + LEASE_US
+        if await transaction.one("take_lease", _lease(name), self._holder, until_us, now_us) is None:
             return Revision()
         state = await lock_book(transaction, name)
         if state is None:
             return Revision()
         revision = revise(state, outlook, state.asked)
-        await record(transaction, state, revision)
+        await record(transaction, state, revision, state.basis(self._holder, until_us))
         return revision
 
 
@@ -144,6 +146,7 @@ async def read_book(transaction: Transaction, name: BookName) -> BookState | Non
         volatility_e6=position["volatility_e4"],  # Ten-thousandths of a percent.
         open_since_us=position["open_since_us"],
         now_us=now_us,
+        version=position["version"],
     )
 
 
@@ -154,14 +157,23 @@ def usable_contracts(stored: Sequence[StoredContract], metal: str) -> Mapping[st
     }
 
 
-async def record(transaction: Transaction, state: BookState, revision: Revision) -> list[str]:
+async def record(
+    transaction: Transaction, state: BookState, revision: Revision, basis: PlanBasis
+) -> list[str]:
     """Delete what no longer holds, and add what is new. Returns the ids of the new covers."""
+    if not revision:
+        return []
     for cover_id in revision.dropped:
         await transaction.run("delete_suggestion", cover_id)
-    return [await _insert(transaction, state, each) for each in revision.added]
+    made_from = (basis.ordinal, basis.at_us, _encode(basis).decode())
+    for kept in revision.kept:
+        await transaction.run("keep_suggestion", kept.id, *made_from)
+    return [await _insert(transaction, state, each, made_from) for each in revision.added]
 
 
-async def _insert(transaction: Transaction, state: BookState, new: NewCover) -> str:
+async def _insert(
+    transaction: Transaction, state: BookState, new: NewCover, made_from: tuple[int, int, str]
+) -> str:
     cover_id, cover, contract = str(uuid4()), new.cover, new.cover.contract
     sent = ("sent", state.now_us, state.now_us, PLANNER, state.now_us)
     await transaction.run(
@@ -178,6 +190,7 @@ async def _insert(transaction: Transaction, state: BookState, new: NewCover) -> 
         cover.rule,
         new.made_by,
         *(sent if new.sent else ("suggested", state.now_us, None, None, 0)),
+        *made_from,
     )
     return cover_id
 

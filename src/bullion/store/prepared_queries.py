@@ -52,6 +52,7 @@ PLAN = (
     "rules_of_book",
     "declined_contracts",
     "delete_suggestion",
+    "keep_suggestion",
     "insert_planned_cover",
 )
 SUM = ("sum_blocks", "set_unsummed_from")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from bullion.hedge.contract import Contract
 
 from .events import CoverFill
-from .planner import PlannedCover
+from .planner import PlanBasis, PlannedCover
 from .position import Position
 from .profit import Mark, ProfitBook
 
@@ -47,6 +47,13 @@ def plan_problems(position: Position, planned: Sequence[PlannedCover]) -> list[s
     ]
     doubled = sorted({code for code in codes if codes.count(code) > 1})
     return [*found, *(f"H3: two covers of {code} are under way" for code in doubled)]
+
+
+def planner_problems(before: PlanBasis, after: PlanBasis) -> list[str]:
+    """H4: one node at a time plans for a broker, until its lease ends. Of two plans, one after the other."""
+    if before.planner and after.planner not in ("", before.planner) and after.at_us <= before.until_us:
+        return [f"H4: {after.planner} planned during the lease of {before.planner}"]
+    return []
 
 
 def profit_problems(book: ProfitBook, mark: Mark, shown_paise: int, residual_mg: int) -> list[str]:

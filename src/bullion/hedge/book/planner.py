@@ -33,6 +33,21 @@ class Snapshot(msgspec.Struct, frozen=True):
     session_ends_us: int | None = None
 
 
+class PlanBasis(msgspec.Struct, frozen=True):
+    """What a plan was made from. Each of its covers keeps it, so that the plan can be checked later."""
+
+    ordinal: int
+    """The book's last entry."""
+    at_us: int
+    waiting_mg: int
+    working_e8: Mapping[str, int]
+    """What was left of each cover under way, above 0 for a buy, by the cover's id."""
+    planner: str = ""
+    """The node that planned. Empty: a dealer asked for the plan."""
+    until_us: int = 0
+    """No other node may plan until then."""
+
+
 class PlannedCover(msgspec.Struct, frozen=True):
     contract: Contract
     quantity_e8: int

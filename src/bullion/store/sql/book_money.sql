@@ -197,3 +197,37 @@ WHERE
     )
 ORDER BY entries.broker, entries.name
 LIMIT $1
+
+-- name: verify_book_entries
+-- The next entries of a book.
+@entries_after
+
+-- name: verify_cover_executions
+-- Covers whose fills are not what lines executed under their ids, without a break that shows it.
+-- $1 is the maximum number of rows.
+SELECT
+    found.broker, found.id AS name, found.state || ' with fills of ' || found.dealt_e8 AS stored,
+    'executions of ' || found.executed_e8 AS recomputed
+FROM (
+    SELECT
+        covers.broker, covers.id, covers.state,
+        (
+            SELECT coalesce(CAST(sum(fills.quantity_e8) AS BIGINT), 0) FROM cover_fills AS fills
+            WHERE fills.cover_id = covers.id
+        ) AS dealt_e8,
+        (
+            SELECT CAST(sum(sent.filled_e8) AS BIGINT) FROM fix_lines AS lines
+            @lookup_join line_orders AS sent ON sent.line = lines.name AND sent.order_id = covers.id
+            WHERE sent.state = 'final'
+        ) AS executed_e8
+    FROM covers
+    WHERE covers.state IN ('filled', 'partly', 'refused', 'dropped')
+) AS found
+WHERE
+    found.executed_e8 <> found.dealt_e8
+    AND NOT EXISTS (
+        SELECT 1 FROM unmatched_executions AS breaks
+        WHERE breaks.broker = found.broker AND breaks.order_id = found.id
+    )
+ORDER BY found.broker, found.id
+LIMIT $1

@@ -60,9 +60,38 @@ WHERE broker = $1 AND metal = $2 AND state IN ('refused', 'dropped') AND finishe
 -- name: insert_planned_cover
 INSERT INTO covers (
     id, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule, made_by, state, created_at_us,
-    sent_at_us, sent_by, holder, due_at_us
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '', $16)
+    sent_at_us, sent_by, due_at_us, planned_after, planned_at_us, plan, holder
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, '')
+
+-- name: keep_suggestion
+-- A newer plan has it too.
+UPDATE covers SET planned_after = $2, planned_at_us = $3, plan = $4 WHERE id = $1 AND state = 'suggested' AND @is_planned
 
 -- name: delete_suggestion
 -- It was never sent, and no dealer made it.
 DELETE FROM covers WHERE id = $1 AND state = 'suggested' AND @is_planned
+
+-- name: verify_plans
+-- The covers of plans that were made after the entries from $3 to $4.
+SELECT id, terms, side, quantity_e8, rule, planned_after, planned_at_us, plan
+FROM covers
+WHERE broker = $1 AND metal = $2 AND planned_after >= $3 AND planned_after <= $4
+ORDER BY planned_after, planned_at_us, id
+
+-- name: verify_under_way
+-- Plans without a cover that was under way from a minute before until a minute after them. The minute is for clocks that
+-- differ. $1 is the maximum number of rows.
+SELECT planned.broker, planned.id AS name, 'nothing of cover ' || working.id AS stored, 'it was under way' AS recomputed
+FROM (
+    SELECT id, broker, metal, sent_at_us + 60000000 AS from_us, coalesce(finished_at_us, 9000000000000000000) - 60000000 AS until_us
+    FROM covers
+    WHERE sent_at_us IS NOT NULL AND coalesce(finished_at_us, 9000000000000000000) - sent_at_us > 120000000
+) AS working
+INNER JOIN covers AS planned ON planned.broker = working.broker AND planned.metal = working.metal
+WHERE
+    planned.planned_after IS NOT NULL
+    AND planned.planned_at_us > working.from_us
+    AND planned.planned_at_us < working.until_us
+    AND planned.plan NOT LIKE '%' || working.id || '%'
+ORDER BY planned.broker, planned.id
+LIMIT $1

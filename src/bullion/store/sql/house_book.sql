@@ -82,6 +82,15 @@ INSERT INTO book_positions (
 -- name: set_book_terms
 UPDATE book_positions SET policy = $3, limit_mg = $4, volatility_e4 = $5 WHERE broker = $1 AND metal = $2
 
+-- name: note_book_terms
+-- From the next entry on. The position must be locked.
+INSERT INTO book_terms (broker, metal, after_ordinal, policy, limit_mg)
+SELECT broker, metal, version, policy, limit_mg FROM book_positions WHERE broker = $1 AND metal = $2
+ON CONFLICT (broker, metal, after_ordinal) DO UPDATE SET policy = excluded.policy, limit_mg = excluded.limit_mg
+
+-- name: terms_of_book
+SELECT after_ordinal, policy, limit_mg FROM book_terms WHERE broker = $1 AND metal = $2 ORDER BY after_ordinal
+
 -- name: deals_of_metal
 -- The weights of a broker's deals in a metal, by side and fineness.
 SELECT
