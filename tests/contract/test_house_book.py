@@ -133,6 +133,15 @@ async def test_under_each_a_confirmation_moves_clients_and_cover_together(house:
     await house.sound()
 
 
+async def test_an_order_that_weighs_less_than_a_milligram_is_sound(house: House) -> None:
+    await house.open(policy="each")
+    dealings = house.dealings
+    for quantity_e4 in (1, 5, 6):
+        await dealings.answer(await dealings.place(dealings.books[0], "buy", quantity_e4))
+    assert (await house.position()).client_mg == -1
+    await house.sound()
+
+
 async def test_a_rest_that_the_venue_cannot_deal_stays_in_the_residual(house: House) -> None:
     await house.open(policy="each")
     dealings = house.dealings

@@ -193,7 +193,8 @@ WHERE
     AND (
         hedges.outcome IS NULL
         OR (hedges.state = 'answered' AND hedges.outcome <> 'confirmed')
-        OR (hedges.venue = 'book') <> (entries.cover_mg = 0)
+        -- An order of less than half a milligram weighs nothing here.
+        OR ((hedges.venue = 'book') <> (entries.cover_mg = 0) AND entries.client_mg <> 0)
     )
 ORDER BY entries.broker, entries.name
 LIMIT $1
