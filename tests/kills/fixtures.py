@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 
 from tests.support import production_invariants
+from tests.support.hedge_book_check import check_hedge_books
 from tests.support.node import DeskClient, Node, own_transport
 from tests.support.orders import GOLD, SILVER
 from tests.support.production_invariants import Row, Rows
@@ -188,6 +189,8 @@ class Deployment:
         desk.do("PUT", "/symbols/GOLD", GOLD)
         desk.do("PUT", "/symbols/SILVER", SILVER)
         desk.do("PUT", "/symbols/BAR", {**GOLD, "stock": str(STOCK)})
+        for metal in ("gold", "silver"):
+            desk.do("PATCH", f"/hedge/book/{metal}", {"policy": "each"})
         self.stocks_e4[tag, "BAR"] = STOCK * 10_000
         # One client with room for anything, and one whose allocation is soon used up.
         rooms = {"rich": "1000000", "poor": "12"}
@@ -247,6 +250,7 @@ class Deployment:
     def check(self, *, dead: bool = False, **options: Any) -> Rows:
         """The whole store, and every client's word against it."""
         tables = production_invariants.check(self.store, dead=dead, stocks_e4=self.stocks_e4, **options)
+        check_hedge_books(self.store, dead=dead)
         orders = {order["id"]: order for order in tables["orders"]}
         keys = {(order["idempotency_key"]): order for order in tables["orders"]}
         for wish in self.all_wishes():

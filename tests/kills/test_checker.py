@@ -1,10 +1,14 @@
 """The checker sees what it is there for: each rule broken once, in a copy of what a real node left."""
 
+import shutil
+import sqlite3
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
+from tests.support.hedge_book_check import check_hedge_books
 from tests.support.node import running
 from tests.support.production_invariants import Row, Rows, place, problems, production
 
@@ -137,3 +141,24 @@ def test_an_execution_of_no_order_is_right_where_the_desk_is_shown_it(left: tupl
     changed["unmatched_executions"].append({"order_id": "none", "execution_id": "own"})
     assert not problems(changed)
     assert not any("own" in each for each in problems(changed, settled=True))
+
+
+@pytest.mark.parametrize(
+    ("lie", "words"),
+    [
+        ("UPDATE book_positions SET client_mg = client_mg + 1", "mg of clients by orders"),
+        ("UPDATE book_entries SET cover_mg = 0 WHERE kind = 'deal'", "H7"),
+    ],
+    ids=["position", "limit"],
+)
+def test_a_lie_in_a_hedge_book_is_found(
+    left: tuple[Deployment, Rows], tmp_path: Path, lie: str, words: str
+) -> None:
+    """What it can find is shown by `tests.contract.test_book_history`."""
+    store = tmp_path / "bullion.db"
+    shutil.copy(left[0].store, store)
+    check_hedge_books(store)
+    with sqlite3.connect(store) as copy:
+        assert copy.execute(lie).rowcount > 0
+    with pytest.raises(AssertionError, match=words):
+        check_hedge_books(store)

@@ -42,6 +42,7 @@ from bullion.orders.listing import ListQuery
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Event
 from bullion.records.clients import Allocation
+from bullion.records.hedge_book import BookPosition
 from bullion.store import order_changes
 from bullion.store.engine import Engine, Transaction
 from bullion.store.order_reader import StoredOrders
@@ -50,6 +51,7 @@ from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import GOLD, GROUP, NOW_US
 from tests.booking.small_blocks import keep_small_blocks
+from tests.support.hedge_book_check import hedge_book_problems
 from tests.support.servers import Postgres
 from tests.support.venues import behave
 
@@ -175,6 +177,8 @@ class Machine(RuleBasedStateMachine):
                 )
                 await records.put_symbol(held)
             await records.put_stock(self.broker, "COIN", coins)
+            for metal in Metal:
+                await records.open_book(BookPosition(self.broker, metal, "each", 0, 0))
             ids = []
             for login in ("one", "two"):
                 new = ClientAccount(
@@ -677,5 +681,6 @@ def test_production_does_what_the_model_does(deployment: Deployment, monkeypatch
     assert set(+MET) <= EVERY_KIND
     tables = asyncio.run(production_invariants.read(deployment.store))
     assert production_invariants.problems(tables, by_venue=True) == []
+    assert deployment.run(hedge_book_problems(deployment.engines[0])) == []
     assert len(tables["orders"]) > EXAMPLES
     assert {row["environment"] for row in tables["books"]} == {each.value for each in Environment}
