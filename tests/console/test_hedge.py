@@ -64,6 +64,37 @@ def told(page: Page, words: str) -> None:
     expect(page.locator("#toasts")).to_contain_text(words, timeout=WITHIN_MS)
 
 
+def test_a_dealer_settles_a_cover_that_the_venue_does_not_answer(
+    someone: Visitor, short: Dealing, hire: Callable[[str], str]
+) -> None:
+    short.venue(mode="down")
+    (cover,) = short.desk.do("GET", "/hedge/covers")["items"]
+    short.desk.do("POST", f"/hedge/covers/{cover['id']}/send")
+    path = "/hedge/covers?state=sent"
+    until(lambda: short.desk.do("GET", path)["items"][0]["reference"] is not None, within_s=20)
+    page = someone.open(hire("dealer"), "market/covers")
+    someone.expect_trouble("422")
+    someone.expect_trouble("409")
+    dialog = asked(page, "Settle: buy 3 GOLDM")
+    dialog.get_by_label("Executions").fill("X17 3")
+    dialog.get_by_label("Who said so").fill("their desk, by telephone")
+    press(dialog, "Settle it")
+    expect(dialog).to_contain_text("Each line has an execution id, a quantity and a price.")
+    dialog.get_by_label("Executions").fill("X17 1 71250\nX18 2 71251.5")
+
+    def settled() -> bool:
+        """A node may be trying at this moment."""
+        if dialog.is_visible():
+            press(dialog, "Settle it")
+        return bool(short.desk.do("GET", path)["total"] == 0)
+
+    until(settled, within_s=30)
+    told(page, "The cover is settled: buy 3 GOLDM, filled.")
+    expect(page.locator("#past")).to_contain_text("their desk, by telephone", timeout=WITHIN_MS)
+    (cover,) = short.desk.do("GET", "/hedge/covers")["items"]
+    assert [each["reference"] for each in cover["deals"]] == ["X17", "X18"]
+
+
 def test_a_dealer_sends_a_cover_and_the_book_moves(
     someone: Visitor, short: Dealing, hire: Callable[[str], str]
 ) -> None:

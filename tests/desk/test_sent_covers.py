@@ -214,3 +214,112 @@ def test_of_two_dealers_at_once_one_has_the_cover(covering: Dealing, other: str)
         assert executed(covering, made) == (["confirmed"] if state == "filled" else [])
     filled = [each for each in covers if read(covering, each)["state"] == "filled"]
     assert residual(covering) == f"{-199.8 + 99.5 * len(filled):.3f}"
+
+
+# --- Settled by hand -----------------------------------------------------------------------------------
+
+NONE = {"outcome": "none", "reason": "their desk has no such order"}
+
+
+def executed_as(*fills: tuple[str, str]) -> dict[str, Any]:
+    """By execution and quantity."""
+    listed = [{"execution_id": name, "quantity": quantity, "price": "71250"} for name, quantity in fills]
+    return {"outcome": "executed", "reason": "told by their desk", "fills": listed}
+
+
+def unanswered(dealing: Dealing, key: str = "k1") -> Any:
+    """A cover that a node tried to send, while the venue is down."""
+    dealing.venue(mode="down")
+    made = cover(dealing, key=key)
+    send(dealing, made)
+    until(lambda: read(dealing, made)["words"] == "the simulated venue is down", within_s=ANSWER_S)
+    return made
+
+
+def settle(dealing: Dealing, made: Any, body: dict[str, Any]) -> Any:
+    """A node may be trying at this moment: then it is refused, and repeated."""
+    path = f"/hedge/covers/{made['id']}/settle"
+
+    def done() -> bool:
+        answer = dealing.desk.post(path, json=body)
+        if answer.status_code == 409 and "A node may be asking" in answer.text:
+            return False
+        assert answer.status_code == 200, answer.text
+        return True
+
+    until(done, within_s=ANSWER_S)
+    return read(dealing, made)
+
+
+def test_a_cover_that_nobody_answers_is_settled_by_what_the_venue_said(covering: Dealing) -> None:
+    made, none = unanswered(covering), unanswered(covering, "k2")
+    done = settle(covering, made, executed_as(("X17", "1"), ("X18", "1")))
+    assert (done["state"], done["words"]) == ("filled", "told by their desk")
+    assert done["settled_by"].startswith("an admin")
+    assert [each["reference"] for each in done["deals"]] == ["X17", "X18"]
+    assert settle(covering, made, executed_as(("X17", "1"), ("X18", "1"))) == done
+    assert residual(covering) == "-0.800"
+    entries = covering.desk.do("GET", "/audit?limit=2")["items"]
+    assert {each["action"] for each in entries} == {"settle_cover"}
+    assert entries[-1]["text"].startswith("cover settled by hand: buy 2 GOLDM at 71,250 INR, X17")
+    assert settle(covering, none, NONE)["state"] == "dropped"
+    covering.venue(mode="fill")
+    third = cover(covering, "1", "k3")
+    send(covering, third)
+    becomes(covering, third, "filled")  # The node goes on, and does not send the others.
+    assert executed(covering, made) == executed(covering, none) == []
+    assert covering.desk.do("GET", "/hedge/breaks")["total"] == 0
+
+
+def test_a_cover_is_settled_only_while_the_venue_cannot_be_asked(covering: Dealing) -> None:
+    desk, made = covering.desk, unanswered(covering)
+    path = f"/hedge/covers/{made['id']}/settle"
+
+    def refused(body: Any, status: int = 422, code: str = "invalid_request", path: str = path) -> str:
+        with nothing_changed(desk):
+            return str(desk.refused("POST", path, body, status=status, code=code))
+
+    for body in (
+        {},
+        {"outcome": "none"},
+        {"outcome": "lost", "reason": "x"},
+        NONE | {"fills": executed_as(("X1", "1"))["fills"]},
+        executed_as(),
+        executed_as(("X1", "1"), ("X1", "1")),
+        executed_as(("X1", "3")),
+        executed_as(("X1", "0.5")),
+        executed_as(("", "1")),
+        NONE | {"reason": " "},
+    ):
+        refused(body)
+    refused(NONE, 404, "not_found", f"/hedge/covers/{covering.office.broker}/settle")
+    viewer = covering.office.hire("viewer")
+    viewer.refused("POST", path, NONE, status=403, code="role_too_low")
+    suggested = cover(covering, key="k2")
+    told = refused(NONE, 409, "conflict", f"/hedge/covers/{suggested['id']}/settle")
+    assert told == "Only a cover that is sent can be settled; this one is suggested."
+    covering.venue(mode="hold")
+    told = refused(NONE, 409, "conflict")
+    assert told == "The venue can be reached, and is being asked for this cover. Wait for its answer."
+    covering.venue(mode="down")
+    settle(covering, made, executed_as(("X1", "1")))
+    assert "this one is partly" in refused(executed_as(("X2", "1")), 409, "conflict")
+    other = unanswered(covering, "k4")
+    until(
+        lambda: (
+            "recorded before"
+            in desk.post(f"/hedge/covers/{other['id']}/settle", json=executed_as(("X1", "1"))).text
+        ),
+        within_s=ANSWER_S,
+    )
+    assert read(covering, other)["state"] == "sent"
+
+
+def test_a_cover_without_a_rate_is_dropped_not_settled(covering: Dealing) -> None:
+    covering.desk.do("PUT", "/hedge/contracts/SPOT", GOLDM | {"instrument": "MUMBAI"})
+    made = cover(covering, contract="SPOT")
+    covering.venue(mode="down")
+    send(covering, made)
+    path = f"/hedge/covers/{made['id']}/settle"
+    told = covering.desk.refused("POST", path, NONE, status=409, code="conflict")
+    assert told == "The venue cannot have this cover yet: drop it instead."

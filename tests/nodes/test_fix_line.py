@@ -1,11 +1,13 @@
 """A node whose orders are covered over a FIX line, and its venue: processes of their own that may die."""
 
 import contextlib
+import csv
 import re
 import signal
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from io import StringIO
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -304,6 +306,41 @@ def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
         assert stage.venue.counts()[cover_id] == 1
         assert trader.place("under way").json()["id"] == order["id"]
         assert stage.venue.counts()[order["id"]] == 1
+
+
+def test_a_cover_is_settled_by_hand_while_its_line_is_away(stage: Stage) -> None:
+    """The venue executed both, and the desk was told of one: the line's later word changes nothing there."""
+    desk, covers = stage.market.desk, Covers(stage.market.desk)
+    covers.open_book()
+    stage.venue.send_signal(signal.SIGSTOP)
+    told, forgotten = covers.sent("3", "told"), covers.sent("2", "forgotten")
+    for cover_id in (told, forgotten):
+        until(lambda cover_id=cover_id: covers.read(cover_id)["words"] is not None, within_s=AGAIN_S)
+    none = {"outcome": "none", "reason": "they found no such order"}
+    refused_while_up = refusal(desk.post(f"/hedge/covers/{told}/settle", json=none), 409, "conflict")
+    assert refused_while_up.startswith("The line spot is up, and the venue is being asked for this cover.")
+    desk.do("POST", "/hedge/lines/spot/disconnect", {"reason": "their desk does not answer"})
+    until(lambda: line_of(stage.market)["state"] == "disconnected", within_s=AGAIN_S)
+    stage.venue.send_signal(signal.SIGCONT)
+    until(lambda: len(stage.venue.executions_of(told)) == 1, within_s=AGAIN_S)
+    (deal,) = [each for each in csv.DictReader(StringIO(stage.venue.statement())) if each["order_id"] == told]
+    fill = {name: deal[name] for name in ("execution_id", "quantity", "price")}
+    for cover_id, body in (
+        (told, {"outcome": "executed", "reason": "told by telephone", "fills": [fill]}),
+        (forgotten, none),
+    ):
+        path = f"/hedge/covers/{cover_id}/settle"
+        until(lambda path=path, body=body: desk.post(path, json=body).status_code == 200, within_s=AGAIN_S)
+    book_mg = covers.book_mg()
+    desk.do("POST", "/hedge/lines/spot/connect", {"reason": "it is back"})
+    until(lambda: stage.trader.quote()["reason"] is None, within_s=AGAIN_S)
+    until(lambda: desk.do("GET", "/hedge/breaks")["total"], within_s=AGAIN_S)
+    (shown,) = desk.do("GET", "/hedge/breaks")["items"]
+    assert (shown["order_id"], shown["reason"], shown["quantity"]) == (forgotten, "differs", "20.0000")
+    assert (covers.read(told)["state"], covers.read(forgotten)["state"]) == ("filled", "dropped")
+    assert covers.book_mg() == book_mg
+    assert (stage.venue.counts()[told], stage.venue.counts()[forgotten]) == (1, 1)
+    desk.do("POST", f"/hedge/breaks/{shown['break_id']}/resolve", {"note": "sold back"})
 
 
 def test_a_restart_refuses_no_order(stage: Stage) -> None:

@@ -1,7 +1,17 @@
 """What the venue's answer to a cover means for the book, and when it is a break."""
 
+from collections.abc import Iterable, Sequence
+
 from bullion.hedge.cover import DROPPED, FILLED, PARTLY, SUGGESTED, BookCover
-from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, ListedExecution, PartiallyFilled
+from bullion.hedge.venue import (
+    Confirmed,
+    Declined,
+    Fill,
+    FinalAnswer,
+    ListedExecution,
+    PartiallyFilled,
+    is_total,
+)
 
 from .breaks import Mismatch, UnmatchedExecution, signed_weight, weight_beyond
 from .partial_fills import TOLERANCE_E4
@@ -49,13 +59,64 @@ def has_execution(cover: BookCover, execution_id: str) -> bool:
 
 def cover_mismatch(cover: BookCover) -> Mismatch:
     """Why an execution that the cover does not have is a break."""
+    if cover.state == DROPPED and cover.settled_by is not None:
+        return Mismatch.DIFFERS
     return Mismatch.UNKNOWN_ORDER if cover.state in _NEVER_SENT else Mismatch.SECOND_EXECUTION
 
 
 def unmatched_cover(cover: BookCover, answer: Confirmed | PartiallyFilled, at_us: int) -> UnmatchedExecution:
     """An execution that the cover does not account for."""
+    execution = _execution(cover, answer, at_us)
+    return UnmatchedExecution(execution, cover_mismatch(cover), cover.metal, signed_weight(execution))
+
+
+def as_settled(
+    cover: BookCover, dealt: Sequence[Fill], answer: Confirmed | PartiallyFilled, at_us: int
+) -> bool:
+    """Whether the venue executed what a dealer recorded by hand: the same executions, at the same prices.
+
+    Of what the venue tells as a total, without an execution, the quantity and the average price are compared.
+    """
+    priced = {each.execution_id for each in answer.fills if each.price_e6 > 0}
+    totals, left = [], {_values(each): each for each in dealt}
+    for each in counted_fills(cover, answer, at_us):
+        if is_total(each) or each.execution_id not in priced:
+            totals.append(each)
+        elif left.pop(_values(each), None) is None:
+            return False
+    rest = [*left.values()]
+    if _quantity_e8(totals) != _quantity_e8(rest):
+        return False
+    return any(each.execution_id not in priced for each in totals) or _alike(cover, totals, rest)
+
+
+def _values(fill: Fill) -> tuple[str, int, int]:
+    return fill.execution_id, fill.quantity_e8, fill.price_e6
+
+
+def _quantity_e8(fills: Iterable[Fill]) -> int:
+    return sum(each.quantity_e8 for each in fills)
+
+
+def _alike(cover: BookCover, these: Sequence[Fill], those: Sequence[Fill]) -> bool:
+    """Whether two lists of the same quantity cost the same, but for a tick."""
+    costs = [sum(each.quantity_e8 * each.price_e6 for each in fills) for fills in (these, those)]
+    return abs(costs[0] - costs[1]) <= cover.contract.tick_e6 * _quantity_e8(these)
+
+
+def unlike_settled(
+    cover: BookCover, dealt: Sequence[Fill], answer: Confirmed | PartiallyFilled, at_us: int
+) -> UnmatchedExecution:
+    """The venue executed something else than a dealer recorded by hand."""
+    execution = _execution(cover, answer, at_us)
+    dealt_e4 = cover.contract.gross_e4(sum(each.quantity_e8 for each in dealt))
+    excess_e4 = weight_beyond(cover.side, dealt_e4, execution)
+    return UnmatchedExecution(execution, Mismatch.DIFFERS, cover.metal, excess_e4)
+
+
+def _execution(cover: BookCover, answer: Confirmed | PartiallyFilled, at_us: int) -> ListedExecution:
     fills = counted_fills(cover, answer, at_us)
-    execution = ListedExecution(
+    return ListedExecution(
         answer.execution_id,
         cover.id,
         cover.contract.instrument,
@@ -64,7 +125,6 @@ def unmatched_cover(cover: BookCover, answer: Confirmed | PartiallyFilled, at_us
         max((each.at_us for each in fills), default=at_us),
         cursor="",
     )
-    return UnmatchedExecution(execution, cover_mismatch(cover), cover.metal, signed_weight(execution))
 
 
 def takes_back(cover: BookCover, answer: FinalAnswer) -> bool:

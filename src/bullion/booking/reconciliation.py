@@ -180,7 +180,8 @@ class Reconciliation:
         found = await self._records.hedged_cover(broker, execution.order_id)
         if found is None:
             return False
-        if found.cover.state == SENT and self._answer_cover is not None:
+        unanswered = found.cover.state == SENT or found.cover.settled_by is not None
+        if unanswered and self._answer_cover is not None:
             status = self._venue.order_status(cover_request(found.cover))
             answer = await _in_time(status, "no status")
             if not isinstance(answer, Confirmed | PartiallyFilled):

@@ -660,6 +660,7 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "send_cover": _cover("sent"),
     "drop_cover": _cover("dropped"),
     "fill_cover": _cover("dealt"),
+    "settle_cover": _cover("settled by hand"),
     "create_currency_deal": _currency_deal,
     "compare_day": _statement,
     "put_broker": _broker,

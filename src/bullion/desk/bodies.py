@@ -70,6 +70,7 @@ Scopes = Annotated[list[Literal["account:read", "orders:read", "orders:write"]],
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=rf"^(?=.*\S){_PLAIN}")]
 Reference = Annotated[str, Meta(min_length=1, max_length=64, pattern=rf"^(?=.*\S){_PLAIN}")]
+ExecutionId = Annotated[str, Meta(min_length=1, max_length=128, pattern=rf"^(?=.*\S){_PLAIN}")]
 Calls = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
@@ -411,6 +412,22 @@ class CoverFillBody(Body, kw_only=True):
     reference: Annotated[Reference, Option("Of the deal at the counterparty.")]
     fee: Annotated[Rupees, Option("In the contract's currency.")] = "0"
     dollar: Annotated[Rate, Option("Rupees for a dollar, for a contract in dollars.")] | None = None
+
+
+class ExecutedBody(Body, kw_only=True):
+    execution_id: ExecutionId
+    quantity: CoverQuantity
+    price: Rate
+
+
+class CoverSettlingBody(Body, kw_only=True):
+    outcome: Annotated[Literal["executed", "none"], Option(metavar="executed|none", argument=True)]
+    reason: Annotated[Words, Option("Who at the venue said so, and when.", metavar="TEXT")]
+    fills: Annotated[
+        list[ExecutedBody],
+        Meta(max_length=100),
+        Option("What the venue executed; once for each.", "--fill", "EXECUTION=QUANTITY@PRICE"),
+    ] = []
 
 
 class CurrencyBody(Body, kw_only=True):

@@ -128,6 +128,19 @@ def _duty_row(text: str) -> View:
     return {"from": day, "rupees": rupees}
 
 
+def _settling(given: dict[str, Any]) -> View:
+    fills = [_executed(text) for text in given["fills"]]
+    return {"outcome": given["outcome"], "reason": given["reason"], "fills": fills}
+
+
+def _executed(text: str) -> View:
+    execution_id, equals, dealt = text.rpartition("=")
+    quantity, at, price = dealt.partition("@")
+    if not equals or not at:
+        raise click.UsageError(f"{text!r} is not of the form EXECUTION=QUANTITY@PRICE, such as X17=2@71250.")
+    return {"execution_id": execution_id, "quantity": quantity, "price": price}
+
+
 def _statement(given: dict[str, Any]) -> View:
     """The argument is the name of the file."""
     file = given["csv"]
@@ -155,6 +168,7 @@ COMMAND_EXTRAS = {
     "list_duties": CommandExtras(show=_show_duties),
     "list_refusals": CommandExtras(show=_show_refusals),
     "search": CommandExtras(click.Argument(["q"], metavar="TEXT"), show=_show_found),
+    "settle_cover": CommandExtras(body=_settling),
     "compare_day": CommandExtras(body=_statement, show=_show_statement),
     "put_duty": CommandExtras(
         click.Argument(["rows"], nargs=-1, required=True, metavar="DATE=RUPEES..."), body=_duty_rows

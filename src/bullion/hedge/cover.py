@@ -44,3 +44,9 @@ class BookCover(msgspec.Struct, frozen=True):
     """The market's price when it was sent; None before."""
     dollar_e6: int | None = None
     """What a dollar cost then; 0 for a contract in rupees."""
+    sent_to: str | None = None
+    """The venue that a node sent it to, by its name in the settings."""
+    claimed_until_us: int | None = None
+    """Until when a node may be asking the venue for it; None if no node is."""
+    settled_by: str | None = None
+    """The dealer who settled it by hand, because the venue did not answer."""

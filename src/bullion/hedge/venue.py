@@ -75,6 +75,14 @@ class Fill(msgspec.Struct, frozen=True):
     at_us: int
 
 
+TOTAL = "total:"
+"""How the execution id of a fill begins if the venue told a total with its average price."""
+
+
+def is_total(fill: Fill) -> bool:
+    return fill.execution_id.startswith(TOTAL)
+
+
 class Confirmed(msgspec.Struct, frozen=True):
     """All of it was filled."""
 

@@ -100,6 +100,12 @@ class CoverRecords(DeskTransaction):
     ) -> None:
         await self._transaction.run("finish_cover", cover.id, state, execution_id, words, at_us)
 
+    async def settle_cover(
+        self, cover: BookCover, state: str, execution_id: str | None, words: str, by: str, at_us: int
+    ) -> None:
+        """A dealer says what became of it. See `bullion.desk.actions.cover_settling`."""
+        await self._transaction.run("settle_cover", cover.id, state, execution_id, words, at_us, by)
+
     async def cover_fill_known(self, broker: str, venue: str, execution_id: str) -> bool:
         return await self._find("one_cover_fill", broker, venue, execution_id) is not None
 
@@ -187,6 +193,9 @@ def cover_of(row: Row) -> BookCover:
         row["execution_id"],
         row["reference_e6"],
         row["dollar_e6"],
+        row["sent_to"],
+        row["claimed_until_us"],
+        row["settled_by"],
     )
 
 

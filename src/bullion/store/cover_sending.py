@@ -6,10 +6,12 @@ import msgspec
 import structlog
 
 from bullion.booking.cover_fills import (
+    as_settled,
     counted_fills,
     has_execution,
     taken_back,
     takes_back,
+    unlike_settled,
     unmatched_cover,
 )
 from bullion.booking.cover_sending import LEASE_US, ClaimedCover, MarketPrice
@@ -112,10 +114,21 @@ class StoredSentCovers:
         if isinstance(answer, Declined):
             if not takes_back(cover, answer):
                 return
-            fills = await transaction.all("fills_of_covers", _encode([cover.id]).decode())
-            made = taken_back(cover, sum(row["quantity_e8"] for row in fills), answer, at_us)
+            dealt = await self._dealt(transaction, cover)
+            made = taken_back(cover, sum(each.quantity_e8 for each in dealt), answer, at_us)
+        elif cover.settled_by is not None:
+            dealt = await self._dealt(transaction, cover)
+            if as_settled(cover, dealt, answer, at_us):
+                await transaction.run("adopt_execution", cover.id, answer.execution_id)
+                return
+            made = unlike_settled(cover, dealt, answer, at_us)
         elif has_execution(cover, answer.execution_id):
             return
         else:
             made = unmatched_cover(cover, answer, at_us)
         await insert_unmatched(transaction, cover.broker, self._venue, made, at_us)
+
+    async def _dealt(self, transaction: Transaction, cover: BookCover) -> list[Fill]:
+        """What the book counts for the cover."""
+        rows = await transaction.all("fills_of_covers", _encode([cover.id]).decode())
+        return [Fill(row["execution_id"], row["quantity_e8"], row["price_e6"], row["at_us"]) for row in rows]

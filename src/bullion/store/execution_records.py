@@ -106,6 +106,8 @@ class StoredExecutionRecords:
 def _accounts(found: HedgedCover | None, execution: ListedExecution) -> bool:
     if found is None or not has_execution(found.cover, execution.execution_id):
         return False
+    if found.cover.settled_by is not None:
+        return False  # What a dealer recorded is compared with the venue's own fills.
     return not cover_weight_beyond(found.cover, found.filled_e8, execution)
 
 

@@ -120,6 +120,8 @@ async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -
     differs = (
         "The venue refused it after it had filled it" if refused else "Side or weight is not the order's"
     )
+    if not unmatched.excess_e4:
+        differs = "It is not what the desk recorded by hand: another execution or price"
     return {
         "break_id": execution.execution_id,
         "reason": unmatched.reason.value,

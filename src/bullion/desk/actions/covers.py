@@ -30,7 +30,7 @@ from .hedge_book import grams
 _NG_PLACES = 9
 _QUANTITY_PLACES, _RATE_PLACES, _MINOR_PLACES = 8, 6, 2
 BY_HAND = "by_hand"
-_COVER_COLUMNS = "id contract side quantity fine state rule made_by created_at"
+COVER_COLUMNS = "id contract side quantity fine state rule made_by created_at"
 
 
 @action(
@@ -65,7 +65,7 @@ async def put_contract(
 @action(
     "GET /hedge/covers",
     command="hedge covers",
-    columns=_COVER_COLUMNS,
+    columns=COVER_COLUMNS,
     query={"state": Option("Only those in this state; open: suggested or sent.", "--state", "STATE")},
 )
 async def list_covers(
@@ -78,7 +78,7 @@ async def list_covers(
     async def work(records: Records) -> tuple[list[View], int]:
         found, total = await records.book_covers(actor.broker, page, state)
         deals = await records.cover_deals(found)
-        return [_view(each, deals.get(each.id, [])) for each in found], total
+        return [cover_view(each, deals.get(each.id, [])) for each in found], total
 
     return await desk.read(actor, "covers", work)
 
@@ -89,7 +89,7 @@ async def list_covers(
     audit_text="made a cover",
     status=201,
     command="hedge cover",
-    columns=_COVER_COLUMNS,
+    columns=COVER_COLUMNS,
 )
 async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     """Make a cover of the hedge book by hand. A repeated key returns the cover that was made with it."""
@@ -104,10 +104,10 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
             same = (known.contract.code, known.side, known.quantity_e8)
             if same != (wanted.contract.code, wanted.side, wanted.quantity_e8):
                 raise RefusalError(CONFLICT, "This key was used for another cover.")
-            shown = _view(known, (await records.cover_deals([known])).get(known.id, []))
+            shown = cover_view(known, (await records.cover_deals([known])).get(known.id, []))
             return ChangeResult(shown, shown)
         await records.insert_book_cover(wanted)
-        return ChangeResult(None, _view(wanted, []))
+        return ChangeResult(None, cover_view(wanted, []))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
 
@@ -116,7 +116,7 @@ async def preview_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     """The cover that the body describes. Nothing is stored."""
 
     async def work(records: Records) -> View:
-        return _view(await _wanted(records, actor, body, ""), [])
+        return cover_view(await _wanted(records, actor, body, ""), [])
 
     return await desk.read(actor, "preview_cover", work)
 
@@ -126,7 +126,7 @@ async def preview_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     Role.DEALER,
     audit_text="sent a cover",
     command="hedge cover-send",
-    columns=_COVER_COLUMNS,
+    columns=COVER_COLUMNS,
 )
 async def send_cover(desk: Desk, actor: Actor, cover_id: str) -> View:
     """Send a suggested cover to the venue. The list of covers shows what became of it."""
@@ -137,7 +137,7 @@ async def send_cover(desk: Desk, actor: Actor, cover_id: str) -> View:
         await _require_sendable(desk, records, cover, at_us)
         await records.send_cover(cover, actor.name, at_us)
         sent = msgspec.structs.replace(cover, state=SENT, sent_by=actor.name, sent_at_us=at_us)
-        return ChangeResult(_view(cover, []), _view(sent, []))
+        return ChangeResult(cover_view(cover, []), cover_view(sent, []))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
 
@@ -147,7 +147,7 @@ async def send_cover(desk: Desk, actor: Actor, cover_id: str) -> View:
     Role.DEALER,
     audit_text="dropped a cover",
     command="hedge cover-drop",
-    columns=_COVER_COLUMNS,
+    columns=COVER_COLUMNS,
 )
 async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) -> View:
     """Drop a cover that was not dealt, and that the venue cannot have."""
@@ -157,7 +157,7 @@ async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) 
         at_us = await records.now_us()
         await records.finish_cover(cover, "dropped", None, body.reason, at_us)
         dropped = msgspec.structs.replace(cover, state="dropped", words=body.reason, finished_at_us=at_us)
-        return ChangeResult(_view(cover, []), _view(dropped, []))
+        return ChangeResult(cover_view(cover, []), cover_view(dropped, []))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
 
@@ -167,7 +167,7 @@ async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) 
     Role.DEALER,
     audit_text="dealt a cover",
     command="hedge cover-fill",
-    columns=_COVER_COLUMNS,
+    columns=COVER_COLUMNS,
 )
 async def fill_cover(desk: Desk, actor: Actor, cover_id: str, body: CoverFillBody) -> View:
     """Record what was dealt for a cover by telephone. The hedge book moves with it.
@@ -189,7 +189,7 @@ async def fill_cover(desk: Desk, actor: Actor, cover_id: str, body: CoverFillBod
         await records.finish_cover(cover, state, body.reference, None, at_us)
         dealt = msgspec.structs.replace(cover, state=state, finished_at_us=at_us)
         deals = (await records.cover_deals([cover]))[cover.id]
-        return ChangeResult(_view(cover, []), _view(dealt, deals))
+        return ChangeResult(cover_view(cover, []), cover_view(dealt, deals))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
 
@@ -235,10 +235,7 @@ async def _wanted(records: Records, actor: Actor, body: BookCoverBody, cover_id:
     if not may_be_used(contract, duty_day(now_us)):
         raise invalid_field(("contract",), "its last day to hold has passed")
     quantity_e8 = texts.cover_quantity(body.quantity)
-    if quantity_e8 % contract.step_e8:
-        raise invalid_field(
-            ("quantity",), f"must be a multiple of {plain(contract.step_e8, _QUANTITY_PLACES)}"
-        )
+    require_steps(contract, quantity_e8, "quantity")
     if Metal(contract.metal) not in await records.book_positions(actor.broker):
         raise RefusalError(CONFLICT, f"The hedge book of {contract.metal} is not open.")
     return BookCover(
@@ -257,15 +254,17 @@ async def _wanted(records: Records, actor: Actor, body: BookCoverBody, cover_id:
     )
 
 
+def require_steps(contract: Contract, quantity_e8: int, *field: str) -> None:
+    if quantity_e8 % contract.step_e8:
+        raise invalid_field(field, f"must be a multiple of {plain(contract.step_e8, _QUANTITY_PLACES)}")
+
+
 def _deal(cover: BookCover, body: CoverFillBody, at_us: int) -> CoverDeal:
     contract = cover.contract
     quantity_e8 = texts.cover_quantity(body.quantity)
     if quantity_e8 > cover.quantity_e8:
         raise invalid_field(("quantity",), "is more than the cover's")
-    if quantity_e8 % contract.step_e8:
-        raise invalid_field(
-            ("quantity",), f"must be a multiple of {plain(contract.step_e8, _QUANTITY_PLACES)}"
-        )
+    require_steps(contract, quantity_e8, "quantity")
     if (contract.currency == DOLLARS) != (body.dollar is not None):
         needs = "must be given" if body.dollar is None else "is only for contracts in dollars"
         raise invalid_field(("dollar",), needs)
@@ -316,7 +315,7 @@ def _contract_view(stored: StoredContract) -> View:
     }
 
 
-def _view(cover: BookCover, deals: list[CoverDeal]) -> View:
+def cover_view(cover: BookCover, deals: list[CoverDeal]) -> View:
     return {
         "id": cover.id,
         "metal": cover.metal.value,
@@ -334,6 +333,7 @@ def _view(cover: BookCover, deals: list[CoverDeal]) -> View:
         "reference": None if cover.reference_e6 is None else plain(cover.reference_e6, _RATE_PLACES),
         "finished_at": None if cover.finished_at_us is None else instant_text(cover.finished_at_us),
         "words": cover.words,
+        "settled_by": cover.settled_by,
         "deals": [
             {
                 "reference": each.fill.execution_id,

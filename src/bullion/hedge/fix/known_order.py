@@ -2,7 +2,7 @@
 
 import msgspec
 
-from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, PartiallyFilled
+from bullion.hedge.venue import TOTAL, Confirmed, Declined, Fill, FinalAnswer, PartiallyFilled
 
 from .order_effects import BreakReason, LineBreak, LineOrder
 from .order_messages import Report
@@ -105,7 +105,7 @@ def rest_of(known: KnownOrder, filled_e8: int) -> Fill:
     cost = filled_e8 * known.average_e6 - sum(each.quantity_e8 * each.price_e6 for each in fills)
     price_e6 = max((2 * cost + rest_e8) // (2 * rest_e8), 0)
     at_us = max((each.at_us for each in fills), default=0)
-    return Fill(f"total:{known.order.client_order_id}", rest_e8, price_e6, at_us)
+    return Fill(f"{TOTAL}{known.order.client_order_id}", rest_e8, price_e6, at_us)
 
 
 def final_answer(known: KnownOrder, fills: tuple[Fill, ...]) -> FinalAnswer:

@@ -9,6 +9,12 @@ ALTER TABLE covers ADD COLUMN plan TEXT;
 
 CREATE INDEX covers_planned ON covers (broker, metal, planned_after) WHERE planned_after IS NOT NULL;
 
+-- Until when the node that asks the venue for a cover may be doing so. Null: no node is.
+ALTER TABLE covers ADD COLUMN claimed_until_us BIGINT;
+
+-- The dealer who settled by hand a cover that the venue did not answer.
+ALTER TABLE covers ADD COLUMN settled_by TEXT;
+
 -- The terms of each book, from the entry after `after_ordinal` on. No release that keeps a book is older than this step.
 CREATE TABLE book_terms (
     broker TEXT NOT NULL,

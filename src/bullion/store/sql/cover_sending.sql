@@ -25,12 +25,12 @@ WITH due AS MATERIALIZED (
 )
 
 UPDATE covers
-SET holder = $1, due_at_us = $2, sent_to = $5
+SET holder = $1, due_at_us = $2, claimed_until_us = $2, sent_to = $5
 FROM due
 WHERE covers.id = due.id
 
 -- name: claim_covers (sqlite)
-UPDATE covers SET holder = $1, due_at_us = $2, sent_to = $5 WHERE id IN (@due_covers)
+UPDATE covers SET holder = $1, due_at_us = $2, claimed_until_us = $2, sent_to = $5 WHERE id IN (@due_covers)
 
 -- name: claimed_covers
 SELECT * FROM covers WHERE state = 'sent' AND holder = $1 AND due_at_us = $2
@@ -45,8 +45,17 @@ RETURNING id
 -- name: postpone_cover
 -- Only by its holder: see `postpone_hedge`.
 UPDATE covers
-SET due_at_us = $3, tries = tries + 1, words = $4
+SET due_at_us = $3, claimed_until_us = NULL, tries = tries + 1, words = $4
 WHERE id = $1 AND state = 'sent' AND holder = $2
+
+-- name: settle_cover
+UPDATE covers
+SET state = $2, execution_id = $3, words = $4, finished_at_us = $5, settled_by = $6
+WHERE id = $1
+
+-- name: adopt_execution
+-- The venue's own id for what a dealer settled.
+UPDATE covers SET execution_id = $2 WHERE id = $1
 
 -- name: cover_by_id
 SELECT * FROM covers WHERE id = $1

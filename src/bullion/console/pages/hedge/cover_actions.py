@@ -1,4 +1,4 @@
-"""What the desk does with covers: make one, send it, record what was dealt by telephone, or drop it."""
+"""What the desk does with covers: make one, send it, record a deal by telephone, drop or settle it."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -10,6 +10,7 @@ from bullion.console.forms import (
     Field,
     FormErrors,
     Hidden,
+    Lines,
     Values,
     field_of,
     read_fields,
@@ -19,6 +20,7 @@ from bullion.console.page import Action, Result, Visit, locked_button
 from bullion.console.paths import MARKET
 from bullion.console.widgets.fine_weight import fine, milligrams, position_mg
 from bullion.console.widgets.formatting import trim_zeros, weight
+from bullion.desk.actions.cover_settling import settle_cover
 from bullion.desk.actions.covers import (
     create_cover,
     drop_cover,
@@ -29,7 +31,7 @@ from bullion.desk.actions.covers import (
     send_cover,
 )
 from bullion.desk.actions.hedge_book import get_book
-from bullion.desk.bodies import BookCoverBody, CoverFillBody, ReasonBody
+from bullion.desk.bodies import BookCoverBody, CoverFillBody, CoverSettlingBody, ExecutedBody, ReasonBody
 from bullion.desk.desk import View
 from bullion.hedge.contract import DOLLARS
 from bullion.hedge.cover import OPEN
@@ -63,6 +65,14 @@ _DOLLAR: Field = Amount("dollar", "Rupees for a dollar, ₹", "the rate that you
 _DEAL = (_DEALT, _PRICE, _REFERENCE, _FEE, _DOLLAR)
 
 
+_OUTCOME = Choice(
+    "outcome", "The venue", options=(("executed", "has executed it"), ("none", "has none of it"))
+)
+_EXECUTED = Lines("fills", "Executions", rows=3)
+_SAID = field_of(CoverSettlingBody, "reason", "Who said so, and when", "It is kept with the cover.")
+_SETTLING = (_OUTCOME, _EXECUTED, _SAID)
+
+
 def cover_buttons(visit: Visit, cover: View, place: str) -> list[Html]:
     """Of a cover that is suggested; `place` tells apart where a page shows them twice."""
     about, name = {"id": cover["id"]}, plain_text(cover)
@@ -77,9 +87,10 @@ def cover_buttons(visit: Visit, cover: View, place: str) -> list[Html]:
     ]
 
 
-def drop_button(visit: Visit, cover: View) -> Html:
-    """Of a cover that was sent: the desk drops it only while the venue cannot have it."""
-    return DROP.button(visit, {"id": cover["id"]}, kind="small", label=f"{DROP.label}: {plain_text(cover)}")
+def end_button(visit: Visit, cover: View) -> Html:
+    """Of a cover that was sent: it is dropped while the venue cannot have it, and settled afterwards."""
+    end = DROP if cover["reference"] is None else SETTLE
+    return end.button(visit, {"id": cover["id"]}, kind="small", label=f"{end.label}: {plain_text(cover)}")
 
 
 async def _find(visit: Visit) -> View:
@@ -226,6 +237,41 @@ async def _record(visit: Visit) -> Result:
     )
 
 
+async def _ask_settle(visit: Visit) -> Dialog:
+    cover = await _find(visit)
+    contract = await _contract_of(visit, cover["contract"])
+    price = f"price in {currency_sign(contract['currency'])} per {weight(contract['price_weight'], 'g')}"
+    return Dialog(
+        title=f"Settle the cover: {plain_text(cover)}?",
+        text=[
+            f"For a cover that the venue {cover['venue']} does not answer. Call the venue first.",
+            "The book moves with what you enter, and this cannot be undone.",
+            f"Anything else that the venue reports later is shown as a break. {_RECORDED}",
+        ],
+        confirm="Settle it",
+        fields=[
+            _OUTCOME,
+            replace(_EXECUTED, hint=f"one execution on each line: its id, the quantity, the {price}"),
+            _SAID,
+        ],
+    )
+
+
+async def _settle(visit: Visit) -> Result:
+    values = visit.values
+    fills = [_executed(line) for line in values["fills"] or () if line]
+    body = CoverSettlingBody(outcome=values["outcome"], reason=values["reason"], fills=fills)
+    done = await settle_cover(visit.desk, visit.actor, visit.param("id"), body)
+    return Result(f"The cover is settled: {plain_text(done)}, {done['state']}.")
+
+
+def _executed(line: str) -> ExecutedBody:
+    words = line.split()
+    if len(words) != 3:
+        raise FormErrors({"fills": "Each line has an execution id, a quantity and a price."})
+    return ExecutedBody(execution_id=words[0], quantity=words[1], price=words[2])
+
+
 NEW = Action(
     MARKET,
     "new-cover",
@@ -239,4 +285,5 @@ NEW = Action(
 SEND = Action(MARKET, "send-cover", "Send", send_cover, _ask_send, _send)
 DROP = Action(MARKET, "drop-cover", "Drop", drop_cover, _ask_drop, _drop, (_REASON,))
 RECORD = Action(MARKET, "record-deal", "Record a deal", fill_cover, _ask_record, _record, _DEAL)
-ACTIONS = (NEW, SEND, DROP, RECORD)
+SETTLE = Action(MARKET, "settle-cover", "Settle", settle_cover, _ask_settle, _settle, _SETTLING)
+ACTIONS = (NEW, SEND, DROP, RECORD, SETTLE)

@@ -45,7 +45,7 @@ async def render(visit: Visit) -> Html:
             visit,
             "Under way at the venue",
             "sent",
-            (*_COLUMNS, _SAID, Column("", cover_actions.drop_button, number=True)),
+            (*_COLUMNS, _SAID, Column("", cover_actions.end_button, number=True)),
             sent,
             key="id",
             nothing=("", ""),
