@@ -41,7 +41,7 @@ def test_what_it_asks_of_postgresql_can_be_asked(postgres: Postgres) -> None:
 def test_every_incident_has_its_five_parts_in_their_order() -> None:
     incidents = prose(PAGE).partition("\n## Incidents\n")[2].partition("\n## ")[0]
     pages = re.split(r"\n### ", incidents)[1:]
-    assert len(pages) == 13
+    assert len(pages) == 14
     for page in pages:
         assert re.findall(r"(?m)^\*\*(.+?)\*\*", page) == PARTS, page.splitlines()[0]
         assert "*Clients:*" in page, page.splitlines()[0]

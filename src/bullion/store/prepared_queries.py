@@ -40,7 +40,15 @@ HOUSE_BOOK = (
     "hold_hedge",
     "confirm_orders",
 )
-COVERS = ("lock_cover", "one_cover_fill", "add_held", "insert_cover_fill", "finish_cover", "fills_of_covers")
+COVERS = (
+    "lock_cover",
+    "one_cover_fill",
+    "add_held",
+    "insert_cover_fill",
+    "finish_cover",
+    "fills_of_covers",
+    "adopt_execution",
+)
 PLAN = (
     "catalogue_state",
     "take_lease",
