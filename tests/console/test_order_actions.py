@@ -122,6 +122,17 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     someone.confirm("Refuse", "Refuse the order")
     state_of(page, "rejected")
     assert dealing.order(unwanted)["hedge"]["outcome"] == "refused"
+    large = dealing.placed(quantity="5")
+    page.goto(f"{someone.console.url}/orders/{large['id']}")
+    page.get_by_role("button", name="Confirm", exact=True).click()
+    dialog.get_by_label("Weight covered, of 5 g").fill("2")
+    dialog.get_by_role("button", name="Confirm 5 g").click()
+    expect(page.locator("#toasts")).to_contain_text("3 g of it are left to cover.", timeout=20_000)
+    assert dealing.order(large)["hedge"]["rest"]["state"] == "partly_covered"
+    expect(page.get_by_role("button", name="Refuse", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="Confirm", exact=True).click()
+    dialog.get_by_role("button", name="Confirm 3 g").click()
+    state_of(page, "open")
 
 
 def test_the_rest_of_a_partly_covered_order_is_decided(

@@ -65,6 +65,79 @@ def test_a_cover_that_cannot_be_noted_confirms_nothing(by_hand: Dealing, body: o
     assert by_hand.order(order)["status"] == "pending"
 
 
+# --- Covered in parts ----------------------------------------------------------------------------------
+
+
+def test_the_desk_covers_an_order_in_parts(by_hand: Dealing) -> None:
+    by_hand.desk.do("PATCH", "/hedge/book/gold", {"policy": "each", "limit": "1000"})
+    order = by_hand.placed(quantity="10")
+    first = {"cover_price": "71200.5", "cover_reference": "LM-1"}
+    part = by_hand.do(order, "confirm", {"covered": "4", "reason": "the first of two", **first})
+    assert (part["status"], part["deal_no"]) == ("pending", None)
+    rest = part["hedge"]["rest"]
+    assert (rest["state"], rest["quantity"], rest["fine_grams"]) == ("partly_covered", "6.0000", "5.994")
+    (queued,) = [each for each in by_hand.desk.all("/hedge/queue") if each["order_id"] == order["id"]]
+    assert (queued["rest"]["state"], queued["words"]) == ("partly_covered", "the first of two")
+    assert by_hand.desk.do("GET", "/hedge/book")["items"][0]["residual"] == "0.000"
+    second = {"cover_price": "71300", "cover_reference": "LM-2"}
+    assert by_hand.do(order, "confirm", {"covered": "2.5", **second})["hedge"]["rest"]["quantity"] == "3.5000"
+    done = by_hand.do(order, "confirm", {"cover_price": "71400"})
+    assert (done["status"], done["price"]) == ("open", order["price"])
+    assert done["hedge"]["rest"] is None
+    fills = [(each["sent_as"][36:], each["quantity"], each["price"]) for each in done["hedge"]["fills"]]
+    assert sorted(fills) == [
+        ("", "4.00000000", "71200.500000"),
+        ("b", "2.50000000", "71300.000000"),
+        ("c", "3.50000000", "71400.000000"),
+    ]
+    assert len({each["execution_id"] for each in done["hedge"]["fills"]}) == 3
+    book = by_hand.desk.do("GET", "/hedge/book")["items"][0]
+    assert (book["client"], book["cover"]) == ("-9.990", "9.990")
+    entries = by_hand.desk.do("GET", "/audit?limit=3")["items"]
+    assert [each["after"].get("cover_reference") for each in entries] == [None, "LM-2", "LM-1"]
+    by_hand.check()
+
+
+@pytest.mark.parametrize(("action", "status"), [("take", "open"), ("refuse", "rejected")])
+def test_the_rest_of_a_part_is_taken_or_refused(by_hand: Dealing, action: str, status: str) -> None:
+    by_hand.desk.do("PATCH", "/hedge/book/gold", {"policy": "each", "limit": "1000"})
+    order = by_hand.placed(quantity="10")
+    by_hand.do(order, "confirm", {"covered": "4"})
+    path = f"/orders/{order['id']}/refuse"
+    with nothing_changed(by_hand.desk):
+        told = by_hand.desk.refused("POST", path, {}, status=409, code="conflict")
+    assert told == "A part of this order is covered. Sell it back, and refuse the rest with cover."
+    done = by_hand.do(order, "cover", {"action": action, "note": "decided"})
+    assert done["status"] == status
+    book = by_hand.desk.do("GET", "/hedge/book")["items"][0]
+    assert (book["client"], book["cover"]) == (
+        ("-9.990", "3.996") if action == "take" else ("0.000", "0.000")
+    )
+    by_hand.check()
+
+
+def test_a_part_that_cannot_be(by_hand: Dealing) -> None:
+    order = by_hand.placed(quantity="10")
+    for covered in ("0", "-1", "10.0001", "1.00001", "much", 4):
+        with nothing_changed(by_hand.desk):
+            by_hand.desk.refused("POST", f"/orders/{order['id']}/confirm", {"covered": covered})
+    by_hand.do(order, "confirm", {"covered": "4"})
+    with nothing_changed(by_hand.desk):
+        by_hand.desk.refused("POST", f"/orders/{order['id']}/confirm", {"covered": "6.0001"})
+    assert by_hand.do(order, "confirm", {"covered": "6"})["status"] == "open"
+
+
+def test_an_order_that_the_hedge_book_holds_back_is_not_confirmed_by_hand(by_hand: Dealing) -> None:
+    by_hand.desk.do("PATCH", "/hedge/book/gold", {"policy": "book", "limit": "1"})
+    order = by_hand.placed(quantity="10")
+    assert order["status"] == "pending"
+    with nothing_changed(by_hand.desk):
+        path = f"/orders/{order['id']}/confirm"
+        told = by_hand.desk.refused("POST", path, {}, status=409, code="conflict")
+    assert told == "The hedge book answers this order: it is confirmed as soon as the limit has room."
+    assert by_hand.do(order, "refuse")["status"] == "rejected"
+
+
 @pytest.mark.parametrize("reason", [None, "no cover at this price"])
 def test_the_desk_refuses(by_hand: Dealing, reason: str | None) -> None:
     order = by_hand.placed(quantity="5", idempotency_key="once")

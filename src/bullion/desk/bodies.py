@@ -333,6 +333,10 @@ class ReasonBody(Body, kw_only=True):
 
 
 class ConfirmBody(ReasonBody, kw_only=True):
+    covered: Annotated[
+        PositiveWeight | None,
+        Option("How much of it is covered, if not all. The rest waits.", metavar="WEIGHT"),
+    ] = None
     cover_price: Annotated[Price | None, Option("The price you covered it at.", metavar="RUPEES")] = None
     cover_reference: Annotated[Reference | None, Option("The reference of the cover.", metavar="TEXT")] = None
 

@@ -47,6 +47,8 @@ class Hedge:
     """The rest is not sent: the desk decides."""
     fine_mg_taken: int = 0
     """The fine weight of the rest that was taken into the hedge book."""
+    fineness_e4: int = 9_990
+    """Of the order's symbol, in ten-thousandths."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from bullion.booking.breaks import Mismatch, UnmatchedExecution
-from bullion.booking.partial_fills import Rest
+from bullion.booking.partial_fills import Part, Rest
 from bullion.hedge.simulated import VenueBehaviour
 from bullion.hedge.venue import Fill, ListedExecution
 from bullion.metals.metal import Metal
@@ -26,6 +26,7 @@ from . import row_decoders
 from .decoding import readable
 from .desk_transaction import DeskTransaction
 from .engine import Row, one_row
+from .hedge_requests import NEVER_US
 from .order_records import account_order
 
 
@@ -85,9 +86,21 @@ class HedgeRecords(DeskTransaction):
             for row in rows
         ]
 
-    async def insert_cover(self, order: Order, cover: Cover) -> None:
+    async def cover_part(self, order: Order, child: int, execution: Execution, part: Part) -> None:
+        """Record what the desk covered under the id of a child, and what is left. It waits for the desk."""
+        name = (order.book_id, order.ordinal, child)
+        about = (execution.order_id, execution.execution_id, part.filled_e4, part.filled_fine_mg)
+        await self._transaction.run("insert_part", *name, *about, execution.at_us)
+        left = (part.left_e4, part.left_fine_mg)
+        await self._transaction.run("put_rest", *name, *left, int(part.left_e4 > 0), 0)
+
+    async def keep_rest_waiting(self, order: Order, words: str) -> None:
+        await self._transaction.run("wait_for_rest", order.book_id, order.ordinal, NEVER_US, words)
+
+    async def put_cover(self, order: Order, cover: Cover) -> None:
+        """The newest, if an order is covered in parts."""
         await self._transaction.run(
-            "insert_cover", order.book_id, order.ordinal, cover.price_paise, cover.reference
+            "put_cover", order.book_id, order.ordinal, cover.price_paise, cover.reference
         )
 
     async def covers(self, orders: Sequence[Order]) -> dict[str, Cover]:
@@ -217,6 +230,7 @@ def _hedge(row: Row) -> Hedge:
         rest=None if not row["rest_e4"] else Rest(row["rest_child"], row["rest_e4"], row["rest_fine_mg"]),
         partly_covered=bool(row["rest_stopped"]),
         fine_mg_taken=row["rest_fine_mg_taken"] or 0,
+        fineness_e4=row["fineness_e4"],
     )
 
 

@@ -19,7 +19,6 @@ from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import F, action
 from bullion.hedge.simulated import CONFIRMED, REFUSED
-from bullion.hedge.venue import BY_HAND, Fill
 from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise
 from bullion.metals.symbol import Side
@@ -28,19 +27,19 @@ from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
 from bullion.orders.status import TRANSITIONS, Event, Status
-from bullion.records.hedges import Cover, Execution, OrderFill
+from bullion.records.hedges import Execution, Hedge
 from bullion.records.orders import AccountOrder
 from bullion.records.token import Actor, Role
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
+from .hand_covers import execute, leg_of, note_cover, noted_cover
 from .order_view import ORDER_RESULT_COLUMNS, cover_view, full_view, view
 from .orders import find_order
 
 _PAISE_MAX = 2**63 - 1
 """The largest amount that a store can keep."""
-_E8_PER_E4 = _E6_PER_PAISA = 10_000
 _DONE = {
     Event.CONFIRM: "confirmed",
     Event.REFUSE: "refused",
@@ -183,45 +182,34 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBo
 
 @_order_action("confirm", "confirmed an order")
 async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBody) -> View:
-    """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk."""
+    """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk.
+
+    With covered, only that weight of it is hedged. The rest waits: confirm it too, take it into the hedge
+    book, or refuse the order after you have sold back what was covered.
+    """
     execution_id = _new_execution_id()
-    cover = _cover(body)
+    cover = noted_cover(body)
 
     async def make(records: Records, order: Order, at_us: int) -> tuple[Order, str]:
-        await _require_by_hand(desk, records, order)
+        hedge = await _require_by_hand(desk, records, order)
         life.after(order, Event.CONFIRM, at_us)  # Before a deal number is used up.
-        execution = await _execute(records, actor.broker, order, CONFIRMED, execution_id, at_us)
+        leg = leg_of(order, hedge)
+        part = leg.part(body.covered)
+        wanted = leg.execution(part, CONFIRMED, execution_id, at_us)
+        execution = await execute(records, actor.broker, wanted)
         message = body.reason or f"execution {execution.execution_id}"
-        await records.answer_hedge(order, execution, message)
         if cover is not None:
-            await records.insert_cover(order, cover)
-            await _insert_fill(records, actor.broker, order, execution, cover)
+            await note_cover(records, actor.broker, leg, execution, cover)
+        if part.left_e4 or leg.child or hedge.rest is not None:
+            await records.cover_part(order, leg.child, execution, part)
+        if part.left_e4:
+            await records.keep_rest_waiting(order, message)
+            return order, message
+        await records.answer_hedge(order, execution, message)
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), message
 
     return await _change(desk, actor, order_id, make)
-
-
-def _cover(body: ConfirmBody) -> Cover | None:
-    if body.cover_price is None and body.cover_reference is None:
-        return None
-    price = body.cover_price
-    return Cover(None if price is None else paise(price), body.cover_reference)
-
-
-async def _insert_fill(
-    records: Records, broker: str, order: Order, execution: Execution, cover: Cover
-) -> None:
-    """A cover with a price is a fill, in the metal's unit and for the weight of the order's price."""
-    if cover.price_paise is None:
-        return
-    fill = Fill(
-        execution.execution_id,
-        order.asked.quantity_e4 * _E8_PER_E4,
-        cover.price_paise * _E6_PER_PAISA,
-        execution.at_us,
-    )
-    await records.insert_fill(broker, order, OrderFill(order.id, BY_HAND, fill))
 
 
 @_order_action("cover", "decided about the rest of a partly covered order")
@@ -276,9 +264,15 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
             asked = (order.id, "", order.asked.trade_type, order.asked.quantity_e4)
             await records.answer_hedge(order, Execution(*asked, REFUSED, execution_id, at_us), message)
             return rejected, message
-        await _require_by_hand(desk, records, order)
+        hedge = await _require_by_hand(desk, records, order)
         rejected = life.after(order, Event.REFUSE, at_us)
-        execution = await _execute(records, actor.broker, order, REFUSED, execution_id, at_us)
+        if hedge.partly_covered:
+            raise RefusalError(
+                CONFLICT, "A part of this order is covered. Sell it back, and refuse the rest with cover."
+            )
+        leg = leg_of(order, hedge)
+        wanted = leg.execution(leg.part(None), REFUSED, execution_id, at_us)
+        execution = await execute(records, actor.broker, wanted)
         await records.answer_hedge(order, execution, message)
         return rejected, message
 
@@ -312,27 +306,6 @@ async def _noted_cover(records: Records, order: Order) -> View:
     return {} if cover is None else cover_view(cover)
 
 
-async def _execute(
-    records: Records, broker: str, order: Order, outcome: str, execution_id: str, at_us: int
-) -> Execution:
-    """Record the desk's answer in the venue's book: each order has at most one answer."""
-    hedge = await records.hedge(order)
-    if hedge is None:
-        raise LookupError("a pending order has no hedge request")
-    asked = order.asked
-    wanted = Execution(
-        order.id, hedge.instrument, asked.trade_type, asked.quantity_e4, outcome, execution_id, at_us
-    )
-    stored = await records.execute(broker, wanted)
-    if stored.outcome != outcome:
-        raise RefusalError(
-            CONFLICT,
-            f"The simulated venue {stored.outcome} this order before the desk took over, as "
-            f"{stored.execution_id}. The desk must give the same answer.",
-        )
-    return stored
-
-
 def _new_execution_id() -> str:
     return f"DESK-{token_hex(8)}"
 
@@ -349,13 +322,21 @@ async def _in_book(records: Records, order: Order) -> bool:
     return hedge is not None and hedge.venue == IN_BOOK
 
 
-async def _require_by_hand(desk: Desk, records: Records, order: Order) -> None:
+async def _require_by_hand(desk: Desk, records: Records, order: Order) -> Hedge:
     if not await _by_hand(desk, records, order):
         raise RefusalError(
             CONFLICT,
             f"The {desk.hedge} venue answers pending orders here. For the desk to answer them itself, "
             "start the service with BULLION_HEDGE=desk.",
         )
+    hedge = await records.hedge(order)
+    if hedge is None:
+        raise LookupError("a pending order has no hedge request")
+    if hedge.venue == IN_BOOK:
+        raise RefusalError(
+            CONFLICT, "The hedge book answers this order: it is confirmed as soon as the limit has room."
+        )
+    return hedge
 
 
 async def _refused(records: Records, found: AccountOrder, event: Event) -> RefusalError:

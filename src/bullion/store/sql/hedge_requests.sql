@@ -144,8 +144,9 @@ UPDATE hedge_requests
 SET due_at_us = $3, tries = 0, words = $4
 WHERE book_id = $1 AND ordinal = $2 AND @state('waiting')
 
--- name: insert_cover
+-- name: put_cover
 INSERT INTO hand_covers (book_id, ordinal, price_paise, reference) VALUES ($1, $2, $3, $4)
+ON CONFLICT (book_id, ordinal) DO UPDATE SET price_paise = excluded.price_paise, reference = excluded.reference
 
 -- name: covers_of_orders
 -- What the desk noted about the covers of these orders (book and ordinal). Most orders have none.
@@ -168,6 +169,7 @@ SELECT
 SELECT
     orders.*, accounts.login_id, books.archived_count, page.instrument, page.venue, page.state, page.tries,
     page.words, page.due_at_us, page.outcome, page.execution_id, page.answered_at_us, page.resolved_by, page.resolution,
+    page.fineness_e4,
     @rest_columns, rests.stopped AS rest_stopped, rests.fine_mg_taken AS rest_fine_mg_taken
 FROM (
     SELECT *

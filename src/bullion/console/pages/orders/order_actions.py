@@ -35,6 +35,7 @@ _WHY_DELETED = field_of(
     "Required, up to 500 characters. It is kept with the order.",
     required=True,
 )
+_COVERED = field_of(ConfirmBody, "covered", "Weight covered", "Empty: all of it. Otherwise the rest waits.")
 _COVER = (
     field_of(ConfirmBody, "cover_price", "Cover price", "Optional: the price that you dealt at."),
     field_of(ConfirmBody, "cover_reference", "Reference of the cover", "Optional, up to 64 characters."),
@@ -70,7 +71,8 @@ def buttons(visit: Visit, order: View) -> Child:
         return settling or hint(f"The order is {order['status']}: there is nothing to do.")
     match order["status"]:
         case Status.PENDING if _by_hand(visit, order):
-            allowed = [CONFIRM.button(visit, about, kind="primary"), REFUSE.button(visit, about)]
+            other = COVER if _partly_covered(order) else REFUSE
+            allowed = [CONFIRM.button(visit, about, kind="primary"), other.button(visit, about)]
         case Status.PENDING if _partly_covered(order):
             allowed = [COVER.button(visit, about, kind="primary")]
         case Status.OPEN:
@@ -114,10 +116,14 @@ def queue_actions(visit: Visit, row: View) -> Child:
     if not by_hand or row["status"] != Status.PENDING or not visit.has_role(CONFIRM.role):
         return None
     order_id, name = row["order_id"], row_name(row)
+    rest = row.get("rest")
+    waits = rest is not None and rest["state"] == "partly_covered"
     return el(
         "span",
         _confirm_now(order_id, name),
-        _row_button(REFUSE, order_id, "Refuse …", name),
+        _row_button(COVER, order_id, "Decide …", name, letter=None)
+        if waits
+        else _row_button(REFUSE, order_id, "Refuse …", name),
         _row_button(CONFIRM, order_id, "Cover …", name, letter=None),
         class_="row-actions",
     )
@@ -272,6 +278,8 @@ async def _ask_confirm(visit: Visit) -> Dialog:
     anatomy = order["price_anatomy"]
     per = weight(anatomy["quoted_weight"], anatomy["unit"])
     price, *others = _COVER
+    rest = order["hedge"]["rest"]
+    left = order["quantity"] if rest is None else rest["quantity"]
     return Dialog(
         title=f"Confirm {row_name(order)}?",
         text=[
@@ -281,9 +289,20 @@ async def _ask_confirm(visit: Visit) -> Dialog:
             "The order becomes a deal with a number, and the client sees it as open.",
             _AT_ONCE,
         ],
-        confirm=f"Confirm {weight(order['quantity'], order['unit'])}",
-        fields=[replace(price, label=f"Cover price, in rupees per {per}"), *others],
+        confirm=f"Confirm {weight(left, order['unit'])}",
+        fields=[
+            replace(_COVERED, label=f"Weight covered, of {weight(left, order['unit'])}"),
+            replace(price, label=f"Cover price, in rupees per {per}"),
+            *others,
+        ],
     )
+
+
+def _confirmed(done: View) -> str:
+    if done["status"] == Status.PENDING:
+        left = weight(done["hedge"]["rest"]["quantity"], done["unit"])
+        return f"Covered in part: {row_name(done)}. {left} of it are left to cover."
+    return f"Confirmed as deal {done['deal_no']}: {row_name(done)}."
 
 
 async def _reference_line(visit: Visit, order: View) -> list[Html]:
@@ -446,8 +465,8 @@ CONFIRM = _action(
     "Confirm",
     order_life.confirm_order,
     _ask_confirm,
-    lambda done: f"Confirmed as deal {done['deal_no']}: {row_name(done)}.",
-    _COVER,
+    _confirmed,
+    (_COVERED, *_COVER),
     ConfirmBody,
 )
 REFUSE = _action(
