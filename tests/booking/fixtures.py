@@ -73,21 +73,25 @@ def ledger_of(engine: Engine) -> Ledger:
 
 
 async def create_books(
-    engine: Engine, accounts: int = 3, gold_e4: int = 10**9, silver_e4: int = 10**9
+    engine: Engine,
+    accounts: int = 3,
+    gold_e4: int = 10**9,
+    silver_e4: int = 10**9,
+    broker: str = "main",
 ) -> list[int]:
     """The test books of that many new clients."""
 
     async def body(records: Records) -> list[int]:
-        await records.put_broker(Broker("main", "Main"))
-        await records.put_switches(SWITCHES)
-        await records.put_group(GROUP)
+        await records.put_broker(Broker(broker, broker.capitalize()))
+        await records.put_switches(replace(SWITCHES, broker=broker))
+        await records.put_group(replace(GROUP, broker=broker))
         for symbol in (GOLD, SILVER):
-            await records.put_symbol(symbol)
+            await records.put_symbol(replace(symbol, broker=broker))
         books = []
         for number in range(1, accounts + 1):
             new = Account(
                 0,
-                "main",
+                broker,
                 f"c{number}",
                 None,
                 "retail",
@@ -96,7 +100,7 @@ async def create_books(
                 production_trading=False,
             )
             await records.insert_account(new, Allocation(gold_e4, silver_e4))
-            client = await records.client("main", new.login_id)
+            client = await records.client(broker, new.login_id)
             assert client is not None
             books.append(book_id(client.account.id, Environment.TEST))
         return books

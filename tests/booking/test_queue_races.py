@@ -51,8 +51,8 @@ async def nodes(make_engine: MakeEngine, engine: Engine) -> AsyncIterator[list[N
         await each.close()
 
 
-async def start(nodes: list[Node], books: int, **limits: int) -> list[int]:
-    found = await create_books(nodes[0].engine, books, **limits)
+async def start(nodes: list[Node], books: int, gold_e4: int = 10**9, silver_e4: int = 10**9) -> list[int]:
+    found = await create_books(nodes[0].engine, books, gold_e4, silver_e4)
     for node in nodes:
         await node.start()
     return found

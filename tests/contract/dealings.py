@@ -43,11 +43,14 @@ _numbers = count(1)
 class Dealings:
     """One node's way to the production books of a few accounts."""
 
-    def __init__(self, engine: Engine, test_books: Sequence[int], holder: str = "this node") -> None:
+    def __init__(
+        self, engine: Engine, test_books: Sequence[int], holder: str = "this node", broker: str = "main"
+    ) -> None:
         assert isinstance(engine, PostgresEngine | SqliteEngine)
         self.engine = engine
         self.books = [book + 1 for book in test_books]
         self.holder = holder
+        self.broker = broker
         self.now_us = NOW_US
         self.ledger: Ledger = (
             PostgresLedger(engine, holder)
@@ -59,10 +62,10 @@ class Dealings:
         self.stocks_e4: dict[StockName, int] = {}
 
     @classmethod
-    async def open(cls, engine: Engine, accounts: int = 2) -> "Dealings":
-        books = await create_books(engine, accounts, gold_e4=10**12, silver_e4=10**12)
-        await put(engine, replace(GOLD, code="COIN", stock_kept=True))
-        return cls(engine, books)
+    async def open(cls, engine: Engine, accounts: int = 2, broker: str = "main") -> "Dealings":
+        books = await create_books(engine, accounts, gold_e4=10**12, silver_e4=10**12, broker=broker)
+        await put(engine, replace(GOLD, broker=broker, code="COIN", stock_kept=True))
+        return cls(engine, books, broker=broker)
 
     async def open_other_broker(self) -> None:
         """A broker `other` that sells coins too."""
@@ -100,7 +103,7 @@ class Dealings:
         of = asked(trade_type, quantity_e4, symbol_code=symbol, **fields)
         number = next(_numbers)
         name = key or f"k{number}"
-        return checked(OrderAttempt(book, "main", source, name, of, None, f"r{number}"), verdict)
+        return checked(OrderAttempt(book, self.broker, source, name, of, None, f"r{number}"), verdict)
 
     def planned(
         self,

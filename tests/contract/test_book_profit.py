@@ -1,12 +1,12 @@
-"""The money of a hedge book in the store: every deal, close, deletion, cover and currency deal moves it."""
+"""The money of a hedge book in the store: every deal, close, deletion, cover and currency deal moves it.
 
-import os
-import random
+Any sequence of them: `tests/model/test_book_money.py`.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import count
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -55,7 +55,6 @@ LANDED = (
     '{"name":"metal","value":"69000"},{"name":"duty","value":"700"},{"name":"margin","value":"100"}]}'
 )
 DIRECT = '{"quoted_weight":"10.0000","components":[{"name":"ask","value":"69500"}]}'
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 _numbers = count(1)
 
 
@@ -440,66 +439,3 @@ async def test_a_store_from_before_knows_what_is_held_after_its_step(money: Mone
         await money.dealings.rows(statement)
     assert await money.dealings.rows("SELECT * FROM held_contracts ORDER BY contract") == held
     assert await money.house.differences() == []
-
-
-class Step(NamedTuple):
-    what: str
-    side: str
-    size: int
-    price: int
-
-
-async def do(money: Money, live: list[Order], step: Step) -> None:
-    side, size, price = step.side, step.size, step.price
-    sign = 1 if side == "buy" else -1
-    match step.what:
-        case "deal":
-            live.append(await money.deal(side, size, LANDED if price % 2 else DIRECT))
-        case "close" if live:
-            await money.close(live.pop(size % len(live)), price * 100)
-        case "delete" if live:
-            await money.delete(live.pop(size % len(live)))
-        case "rupees":
-            await money.cover(GOLDTEN, side, size * 10**8, price * 10**6, size)
-        case "dollars":
-            dollar_e6 = 88_000_000 + price
-            await money.cover(XAU, side, size * 10**6, price * 40_000, size, dollar_e6)
-        case "currency":
-            await money.exchange(sign * size * 997, 88_000_000 + price, size)
-        case "keep":
-            await money.keeping(batch=size % 5 + 2).step()
-
-
-async def random_days(engine: Engine, days: int, steps: int, seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - not for secrets
-    dealings = await Dealings.open(engine, 2)
-    dealings.now_us = await RecordStore(engine).read("now", lambda records: records.now_us())
-    money = Money(House(dealings))
-    await money.house.open(limit_mg=10**9)
-    live: list[Order] = []
-    for _ in range(days):
-        for _ in range(steps):
-            what = chance.choice(
-                ("deal", "deal", "deal", "close", "delete", "rupees", "dollars", "currency", "keep")
-            )
-            step = Step(
-                what, chance.choice(("buy", "sell")), chance.randint(1, 40), chance.randint(60_000, 80_000)
-            )
-            await do(money, live, step)
-        await money.reconciled()
-        dealings.now_us += 86_400_000_000
-    while (await money.keeping().step()).more:
-        pass
-    assert len(await money.marks()) >= days
-    await money.reconciled()
-    assert await money.house.differences() == []
-
-
-async def test_random_days_reconcile_with_the_cash(engine: Engine) -> None:
-    await random_days(engine, 2, 20, seed=1)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(SCALE == 1, reason="a part of `make campaign`")
-async def test_a_long_day_reconciles_with_the_cash(engine: Engine) -> None:
-    await random_days(engine, 3, 500 * SCALE // 20, seed=SCALE)

@@ -39,10 +39,11 @@ class House:
         self.book = StoredHouseBook(dealings.engine, lambda: dealings.now_us + next(ticks))
 
     async def open(self, metal: Metal = Metal.GOLD, limit_mg: int = 100 * GRAM, policy: str = "book") -> None:
-        wanted = BookPosition("main", metal, policy, limit_mg, 0)
+        broker = self.dealings.broker
+        wanted = BookPosition(broker, metal, policy, limit_mg, 0)
 
         async def body(records: Records) -> None:
-            if await records.lock_book_position("main", metal) is None:
+            if await records.lock_book_position(broker, metal) is None:
                 await records.open_book(wanted)
             else:
                 await records.set_book_terms(wanted)
@@ -51,7 +52,7 @@ class House:
 
     async def position(self, metal: Metal = Metal.GOLD) -> BookPosition:
         async def body(records: Records) -> BookPosition:
-            return (await records.book_positions("main"))[metal]
+            return (await records.book_positions(self.dealings.broker))[metal]
 
         return await RecordStore(self.dealings.engine).read("position", body)
 

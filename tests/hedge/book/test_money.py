@@ -34,6 +34,14 @@ def test_a_deal_its_close_and_its_deletion() -> None:
     assert (sold.change_mg, sold.cash_paise, sold.reference_paise) == (99_900, -71_000_000, -70_000_000)
 
 
+@pytest.mark.parametrize(("side", "cash_paise"), [("buy", 70), ("sell", -70)])
+def test_an_order_of_no_whole_milligram_brings_its_money_all_the_same(side: str, cash_paise: int) -> None:
+    small = DealtOrder("o1", side, 1, 0, 70, LANDED)
+    assert dealt(small, 1).deal.cash_paise == cash_paise
+    undone = BookMoney().after(dealt(small, 1).deal).after(deleted(small, 2).deal)
+    assert undone.book == BookMoney().book
+
+
 @pytest.mark.parametrize(
     "anatomy",
     ["", "[]", "{}", '{"components":[]}', '{"quoted_weight":"0","components":[{"name":"ask","value":"1"}]}'],

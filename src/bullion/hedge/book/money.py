@@ -11,6 +11,7 @@ import msgspec
 
 from bullion.hedge.contract import DOLLARS, E6, ONE_E8, Contract
 from bullion.metals.rounding import half_up
+from bullion.metals.symbol import Side
 
 from .events import BookEvent, ClientDeal, OrderCover, close_of, deletion_of, house_change_mg
 from .profit import ProfitBook, paise_of, profit_after
@@ -71,7 +72,8 @@ class Priced(msgspec.Struct, frozen=True):
 def dealt(order: DealtOrder, at_us: int) -> Priced:
     """The deal. Without a market price in the price anatomy, the cash itself is the reference."""
     change_mg = house_change_mg(order.side, order.fine_mg)
-    cash_paise = order.total_paise if change_mg < 0 else -order.total_paise
+    # By the side, not by the weight: that of a very small order is rounded to 0.
+    cash_paise = order.total_paise if order.side == Side.BUY else -order.total_paise
     try:
         found = deal_reference(order.price_anatomy, order.side, order.quantity_e4)
     except (KeyError, ValueError, TypeError, ZeroDivisionError):
