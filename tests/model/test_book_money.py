@@ -66,7 +66,7 @@ from .book_money_model import (
 )
 
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
-EXAMPLES, STEPS = 4 * SCALE, 40
+EXAMPLES, STEPS = 5 * SCALE, 40
 INDIA = ZoneInfo("Asia/Kolkata")
 LOT = 10**8
 CONTRACTS = {
