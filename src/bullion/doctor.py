@@ -13,6 +13,7 @@ from bullion.hedge.venue import FIX
 from bullion.hedge.venues import abilities_of
 from bullion.market_file import read_market_file
 from bullion.settings import Settings, WrongSetting
+from bullion.store.book_profit import uncounted_books
 from bullion.store.schema import SchemaMismatch
 from bullion.store.unreadable_rows import unreadable_rows
 from bullion.unreadable import Unreadable
@@ -62,6 +63,7 @@ async def _store(settings: Settings) -> list[Finding]:
         async with open_store(settings, migrate=False) as store:
             brokers = await store.records.read("doctor", lambda records: records.brokers())
             unreadable = await unreadable_rows(store.engine)
+            uncounted = await uncounted_books(store.engine)
     except (WrongSetting, SchemaMismatch) as error:
         return [Finding("store", ok=False, message=str(error))]
     except StoreFault as fault:
@@ -70,7 +72,7 @@ async def _store(settings: Settings) -> list[Finding]:
         )
         return [Finding("store", ok=False, message=f"{kind} does not answer ({fault}). {advice}")]
     found = Finding("store", ok=True, message=f"{kind}, schema up to date, brokers: {len(brokers)}.")
-    return [found, *_rows(unreadable)]
+    return [found, *_rows(unreadable), *map(_book, uncounted)]
 
 
 def _rows(unreadable: list[Unreadable]) -> list[Finding]:
@@ -78,6 +80,10 @@ def _rows(unreadable: list[Unreadable]) -> list[Finding]:
     if len(unreadable) > _ROWS_LISTED_MAX:
         messages.append(f"{len(unreadable) - _ROWS_LISTED_MAX} more rows cannot be read.")
     return [Finding("rows", ok=False, message=message) for message in messages]
+
+
+def _book(message: str) -> Finding:
+    return Finding("book", ok=False, message=f"{message} Run 'bullion books verify'.")
 
 
 def _hedge(settings: Settings) -> Finding:

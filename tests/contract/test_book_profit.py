@@ -6,7 +6,9 @@ Any sequence of them: `tests/model/test_book_money.py`.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from itertools import count
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -14,6 +16,8 @@ import pytest
 
 from bullion.booking.book_keeping import BookRisk
 from bullion.books.hedge_books import hedge_book_differences
+from bullion.desk.actions.hedge_book import get_book
+from bullion.faults import StoreConflict
 from bullion.hedge.book.invariants import profit_problems
 from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
@@ -28,9 +32,9 @@ from bullion.orders.status import Event
 from bullion.rates.tick import Tick
 from bullion.records.book_money import CurrencyRecord, DayMark
 from bullion.records.hedge_book import CoverDeal, StoredContract
-from bullion.store import schema
+from bullion.store import book_keeping, schema
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings, day_marks
-from bullion.store.book_profit import BrokenBook, day_mark, money_steps
+from bullion.store.book_profit import BrokenBook, day_mark, money_steps, uncounted_books
 from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
@@ -38,12 +42,14 @@ from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import PRICED, Dealings
+from .desk_over import ADMIN, desk_over
 from .test_house_book import GRAM, House
 
 pytestmark = pytest.mark.anyio
 
 INDIA = ZoneInfo("Asia/Kolkata")
 MARK = Mark(Quote(6_990_000_000, 7_010_000_000), 10 * NG_PER_G, 9_990, dollar=Quote(87_900_000, 88_100_000))
+BOOK = ("main", "gold")
 GOLDTEN = Contract(
     "GOLDTEN", "desk", "", "", "gold", "GOLD", 10 * NG_PER_G, 9_990, 10**8, 10 * NG_PER_G, "INR", 10**6
 )
@@ -313,7 +319,7 @@ async def test_nodes_count_in_batches_and_two_at_once_are_harmless(money: Money)
     money.dealings.now_us += 20_000_000
     await money.deal("buy", 3)
     # Both read before either writes: the second write finds another entry than it began with.
-    books = [await money.dealings.engine.read("books", each._read) for each in (one, other)]
+    books = [await each._engine.read("books", partial(each._read, broken={})) for each in (one, other)]
     for keeper, found in zip((one, other), books, strict=True):
         await keeper._keep(found[0])
     (mark,) = await money.marks()
@@ -332,6 +338,64 @@ async def test_a_read_after_the_last_mark_counts_only_what_came_after(money: Mon
         await money.dealings.engine.read(
             "money", lambda open_: money_steps(open_, ("main", "gold"), start, 100)
         )
+
+
+SPOILT = (
+    "UPDATE cover_marks SET state = 'no JSON'",
+    "UPDATE covers SET terms = '{}'",
+    "UPDATE book_entries SET name = 'gone' WHERE kind = 'deal'",
+)
+
+
+@pytest.mark.parametrize("spoil", SPOILT)
+async def test_a_book_that_cannot_be_counted_is_told_and_the_others_are_kept(
+    money: Money, spoil: str
+) -> None:
+    engine = money.dealings.engine
+    await money.house.open(Metal.SILVER)
+    keeping = money.keeping()
+    if "cover_marks" in spoil:
+        await keeping.step()
+        await money.dealings.rows("DELETE FROM cover_marks WHERE metal = 'silver'")
+    await money.deal("buy", 5)
+    await money.cover(GOLDTEN, "buy", 10**8, 69_600_000_000)
+    await money.dealings.rows(spoil)
+    for _ in range(2):
+        kept = await keeping.step()
+        assert kept.broken == (BOOK,)
+    rows = await money.dealings.rows("SELECT * FROM cover_marks WHERE metal = 'silver'")
+    assert [day_mark(row).money for row in rows] == [BookMoney(1)]
+    # The desk is told why; it does not get an error.
+    shown = await get_book(desk_over(engine), ADMIN)
+    assert [each["profit"]["total"] is None for each in shown] == [True, False]
+    assert "Run 'bullion books verify'." in shown[0]["unmarked_because"]
+    (told,) = await uncounted_books(engine)
+    assert told.startswith("The money of the gold book of main cannot be counted")
+    assert any("money of the hedge book" in each for each in await money.house.differences())
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a bug"), StoreConflict("again")], ids=["bug", "fault"])
+async def test_an_error_of_one_book_does_not_stop_the_others(
+    money: Money, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await money.house.open(Metal.SILVER)
+
+    async def fail_for_gold(transaction: Transaction, name: tuple[str, str], *about: Any) -> Any:
+        if name == BOOK:
+            raise error
+        return await money_steps(transaction, name, *about)
+
+    keeping = money.keeping()
+    with monkeypatch.context() as failing:
+        failing.setattr(book_keeping, "money_steps", fail_for_gold)
+        if isinstance(error, StoreConflict):
+            with pytest.raises(StoreConflict):  # The duty says so, and tries again.
+                await keeping.step()
+        else:
+            assert (await keeping.step()).broken == (BOOK,)
+    assert [row["metal"] for row in await money.dealings.rows("SELECT * FROM cover_marks")] == ["silver"]
+    assert (await keeping.step()).broken == ()
+    assert len(await money.marks()) == 2
 
 
 async def test_a_day_ends_with_the_state_and_the_mark_that_it_had(money: Money) -> None:

@@ -6,7 +6,7 @@ from math import isnan
 import pytest
 from prometheus_client import CollectorRegistry
 
-from bullion.booking.book_keeping import BookRisk
+from bullion.booking.book_keeping import BookRisk, KeptBooks
 from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
 from bullion.booking.hedge_requests import BookState, HedgeBacklog
 from bullion.catalogue.catalogue import Catalogue
@@ -54,11 +54,16 @@ def test_a_hedge_book_is_shown_against_its_limit() -> None:
     assert registry.get_sample_value("bullion_book_limit_used", gold) == 0.25
     assert registry.get_sample_value("bullion_book_residual_grams", silver) == 0.25
     assert registry.get_sample_value("bullion_book_limit_used", silver) is None
-    gauges.show_risks([BookRisk("main", "gold", 12_345), BookRisk("main", "silver", None)])
+    risks = (BookRisk("main", "gold", 12_345), BookRisk("main", "silver", None))
+    gauges.show_books(KeptBooks(risks, broken=(("main", "gold"),)))
     assert registry.get_sample_value("bullion_book_value_at_risk", gold) == 123.45
     unknown = registry.get_sample_value("bullion_book_value_at_risk", silver)
     assert unknown is not None
     assert isnan(unknown)
+    assert registry.get_sample_value("bullion_book_not_counted", gold) == 1
+    assert registry.get_sample_value("bullion_book_not_counted", silver) == 0
+    gauges.show_books(KeptBooks(risks))
+    assert registry.get_sample_value("bullion_book_not_counted", gold) == 0
 
 
 def test_batches_are_counted_by_their_size() -> None:

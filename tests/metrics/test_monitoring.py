@@ -146,6 +146,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             "bullion_schema_step",
             "bullion_book_limit_used",
             "bullion_book_value_at_risk",
+            "bullion_book_not_counted",
             "bullion_covers",
         }
         until(lambda: late <= set(made.families()), PATIENCE_S)

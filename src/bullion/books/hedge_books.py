@@ -54,12 +54,12 @@ async def _money(transaction: Transaction, row: Row) -> AsyncIterator[Found]:
     """Every day that was kept is what a count from the first entry gives. The end of it is the residual."""
     owner, metal = Owner(row["broker"]), row["metal"]
     name = (row["broker"], metal)
-    kept = {
-        (mark.money.ordinal, mark.money.currency_no): mark
-        for mark in map(day_mark, await transaction.all("cover_marks_of_book", *name))
-    }
     money = BookMoney()
     try:
+        kept = {
+            (mark.money.ordinal, mark.money.currency_no): mark
+            for mark in map(day_mark, await transaction.all("cover_marks_of_book", *name))
+        }
         while steps := await money_steps(transaction, name, money, _BATCH):
             for _, money in steps:
                 mark = kept.pop((money.ordinal, money.currency_no), None)

@@ -3,7 +3,7 @@
 `cover_marks` has a row for each day of a book. The newest one is where every later count begins.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -11,6 +11,7 @@ import msgspec
 import structlog
 
 from bullion.booking.book_keeping import BookRisk, KeptBooks
+from bullion.faults import StoreFault
 from bullion.hedge.book.marks import BookMark
 from bullion.hedge.book.money import BookMoney
 from bullion.hedge.book.risk import value_at_risk_paise
@@ -20,7 +21,7 @@ from bullion.rates.tick import Tick
 from bullion.records.book_money import DayMark
 from bullion.records.hedge_book import BookPosition
 
-from .book_profit import BrokenBook, Step, book_mark, last_mark, money_steps, put_mark
+from .book_profit import BookName, BrokenBook, Step, book_mark, last_mark, money_steps, put_mark
 from .book_records import book_position
 from .cover_records import stored_contract
 from .engine import Engine, Transaction, one_row
@@ -91,31 +92,58 @@ class StoredBookKeeping:
         self._now_us = now_us
         self._surroundings = surroundings
         self._batch = batch
-        self._broken: set[tuple[str, str]] = set()
+        self._told: dict[BookName, str] = {}
+        """Why a book could not be counted, so that each reason is logged once."""
 
     async def step(self) -> KeptBooks:
-        books = await self._engine.read("book_keeping", self._read, custom_plans=True)
+        broken: dict[BookName, Exception] = {}
+        books = await self._engine.read(
+            "book_keeping", lambda open_: self._read(open_, broken), custom_plans=True
+        )
         waiting = [each for each in books if each.wants_work()]
         held = bool(waiting) and await self._take_lease()
-        more = False
+        more, fault = False, None
         for book in waiting if held else ():
-            more = await self._keep(book) or more
-        return KeptBooks(tuple(each.risk() for each in books), more)
+            try:
+                more = await self._keep(book) or more
+            except StoreFault as error:
+                fault = fault or error
+            except Exception as error:  # noqa: BLE001 - the other books are counted all the same
+                broken[book.name] = error
+        self._tell(broken)
+        if fault is not None:
+            raise fault
+        return KeptBooks(tuple(each.risk() for each in books), more, tuple(broken))
 
-    async def _read(self, transaction: Transaction) -> list[_Book]:
-        now_us = self._now_us()
+    def _tell(self, broken: Mapping[BookName, Exception]) -> None:
+        told, self._told = self._told, {}
+        for name, error in broken.items():
+            foreseen = isinstance(error, BrokenBook)
+            self._told[name] = reason = str(error) if foreseen else repr(error)
+            if told.get(name) != reason:
+                trace = None if foreseen else error
+                _log.error("book_broken", broker=name[0], metal=name[1], reason=reason, exc_info=trace)
+
+    async def _read(self, transaction: Transaction, broken: dict[BookName, Exception]) -> list[_Book]:
         found = []
-        for position in map(book_position, await transaction.all("all_book_positions")):
-            name = (position.broker, position.metal.value)
-            rows = await transaction.all("contracts_of_broker", position.broker)
-            contracts = [each.contract for each in map(stored_contract, rows) if each.active]
-            around = self._surroundings(position.broker)
-            mark = book_mark(Metal(position.metal), contracts, around.ticks, around.symbols, now_us)
-            last = await last_mark(transaction, name)
-            currency_no = (await one_row(transaction, "last_currency_deal", *name))["number"]
-            today = _day(now_us, around.zone)
-            found.append(_Book(position, last, currency_no, mark, around.zone, today))
+        for row in await transaction.all("all_book_positions"):
+            try:
+                found.append(await self._book(transaction, book_position(row)))
+            except StoreFault:
+                raise
+            except Exception as error:  # noqa: BLE001 - as above
+                broken[row["broker"], row["metal"]] = error
         return found
+
+    async def _book(self, transaction: Transaction, position: BookPosition) -> _Book:
+        name, now_us = (position.broker, position.metal.value), self._now_us()
+        rows = await transaction.all("contracts_of_broker", position.broker)
+        contracts = [each.contract for each in map(stored_contract, rows) if each.active]
+        around = self._surroundings(position.broker)
+        mark = book_mark(Metal(position.metal), contracts, around.ticks, around.symbols, now_us)
+        last = await last_mark(transaction, name)
+        currency_no = (await one_row(transaction, "last_currency_deal", *name))["number"]
+        return _Book(position, last, currency_no, mark, around.zone, _day(now_us, around.zone))
 
     async def _take_lease(self) -> bool:
         now_us = self._now_us()
@@ -124,18 +152,12 @@ class StoredBookKeeping:
         return taken is not None
 
     async def _keep(self, book: _Book) -> bool:
-        """Count the next entries of a book. Returns whether there may be more."""
+        """Count the next entries of a book. Returns whether there may be more. May raise BrokenBook."""
 
         async def read(transaction: Transaction) -> list[Step]:
             return await money_steps(transaction, book.name, book.start, self._batch)
 
-        try:
-            steps = await self._engine.read("book_money", read, custom_plans=True)
-        except BrokenBook as broken:
-            if book.name not in self._broken:
-                self._broken.add(book.name)
-                _log.error("book_broken", broker=book.name[0], metal=book.name[1], reason=str(broken))
-            return False
+        steps = await self._engine.read("book_money", read, custom_plans=True)
         rows = day_marks(book.last, steps, book.zone, book.today, book.mark, more=len(steps) >= self._batch)
 
         async def write(transaction: Transaction) -> None:

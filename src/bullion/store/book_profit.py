@@ -24,7 +24,7 @@ from bullion.records.book_money import CurrencyRecord, DayMark
 from bullion.records.page import Page
 
 from .desk_transaction import DeskTransaction
-from .engine import Row, Transaction, one_row
+from .engine import Engine, Row, Transaction, one_row
 
 BookName = tuple[str, str]
 """Broker and metal."""
@@ -38,8 +38,8 @@ _contract = msgspec.json.Decoder(Contract).decode
 _decode_mark = msgspec.json.Decoder(DayMark).decode
 
 
-class BrokenBook(LookupError):
-    """An entry of a book names something that the store does not have."""
+class BrokenBook(Exception):
+    """The money of a book cannot be counted: an entry or a row that it needs is missing or cannot be read."""
 
 
 class _LineTerms(msgspec.Struct, frozen=True):
@@ -51,14 +51,8 @@ _line_terms = msgspec.json.Decoder(_LineTerms).decode
 
 class ProfitRecords(DeskTransaction):
     async def book_money(self, broker: str, metal: Metal) -> BookMoney:
-        """Up to the last entry, or up to `READ_MAX` entries after the last row of `cover_marks`.
-
-        May raise BrokenBook.
-        """
-        last = await last_mark(self._transaction, (broker, metal.value))
-        start = BookMoney() if last is None else last.money
-        steps = await money_steps(self._transaction, (broker, metal.value), start, READ_MAX)
-        return steps[-1][1] if steps else start
+        """See `newest_money`."""
+        return await newest_money(self._transaction, (broker, metal.value))
 
     async def working_mg(self, broker: str) -> dict[Metal, int]:
         """What covers that were sent and have no final answer would add, if they were filled in full."""
@@ -169,7 +163,38 @@ async def last_mark(transaction: Transaction, name: BookName) -> DayMark | None:
 
 
 def day_mark(row: Row) -> DayMark:
-    return _decode_mark(row["state"])
+    """May raise BrokenBook."""
+    try:
+        return _decode_mark(row["state"])
+    except msgspec.DecodeError as error:
+        raise BrokenBook(f"The money of {row['day']} cannot be read: {error}") from error
+
+
+async def uncounted_books(engine: Engine) -> list[str]:
+    """Of each book whose money cannot be counted, a sentence that says why."""
+
+    async def read(transaction: Transaction) -> list[str]:
+        found = []
+        for row in await transaction.all("all_book_positions"):
+            name = (row["broker"], row["metal"])
+            try:
+                await newest_money(transaction, name)
+            except BrokenBook as broken:
+                found.append(f"The money of the {name[1]} book of {name[0]} cannot be counted. {broken}")
+        return found
+
+    return await engine.read("uncounted_books", read, custom_plans=True)
+
+
+async def newest_money(transaction: Transaction, name: BookName) -> BookMoney:
+    """Up to the last entry, or up to `READ_MAX` entries after the last row of `cover_marks`.
+
+    May raise BrokenBook.
+    """
+    last = await last_mark(transaction, name)
+    start = BookMoney() if last is None else last.money
+    steps = await money_steps(transaction, name, start, READ_MAX)
+    return steps[-1][1] if steps else start
 
 
 async def put_mark(transaction: Transaction, name: BookName, mark: DayMark, from_ordinal: int | None) -> None:
@@ -179,7 +204,10 @@ async def put_mark(transaction: Transaction, name: BookName, mark: DayMark, from
 
 
 async def money_steps(transaction: Transaction, name: BookName, start: BookMoney, most: int) -> list[Step]:
-    """The money after each of the next entries and currency deals, up to so many of each."""
+    """The money after each of the next entries and currency deals, up to so many of each.
+
+    May raise BrokenBook.
+    """
     after = (*name, start.ordinal, most)
     entries = await transaction.all("money_of_entries", *after)
     deals = await transaction.all("currency_deals_after", *name, start.currency_no, most)
@@ -192,10 +220,15 @@ async def money_steps(transaction: Transaction, name: BookName, start: BookMoney
     for (ordinal, number), row in sorted(happened, key=lambda each: each[0]):
         if until is not None and ordinal > until:
             break
-        if number:
-            money = _after_currency_deal(money, row)
-        else:
-            money = _after_entry(money, row, fills.get(ordinal, ()), order_fills.get(ordinal, ()))
+        try:
+            if number:
+                money = _after_currency_deal(money, row)
+            else:
+                money = _after_entry(money, row, fills.get(ordinal, ()), order_fills.get(ordinal, ()))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise BrokenBook(
+                f"The entry {ordinal} of the hedge book cannot be counted: {error!r}."
+            ) from error
         steps.append((int(row["at_us"]), money))
     return steps
 

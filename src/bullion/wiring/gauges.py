@@ -7,7 +7,7 @@ values of the workers become one: the newest (all read one store), the worst, or
 
 import asyncio
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import nan
 from time import monotonic_ns
 from typing import Literal
@@ -16,7 +16,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bullion import __version__
-from bullion.booking.book_keeping import BookRisk
+from bullion.booking.book_keeping import KeptBooks
 from bullion.booking.booking_counts import BATCH_BOUNDS, BookingCounts
 from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.queue import BookingQueue
@@ -100,14 +100,24 @@ class HedgeGauges:
             registry=registry,
             multiprocess_mode=_NEWEST,
         )
+        self._not_counted = Gauge(
+            "bullion_book_not_counted",
+            "1 if this node could not count the money of a hedge book.",
+            of_book,
+            registry=registry,
+            multiprocess_mode=_NEWEST,
+        )
 
     def show(self, backlog: HedgeBacklog) -> None:
         self._seen = backlog
 
-    def show_risks(self, risks: Sequence[BookRisk]) -> None:
-        for each in risks:
+    def show_books(self, kept: KeptBooks) -> None:
+        for each in kept.risks:
             rupees = nan if each.paise is None else each.paise / PAISE_PER_RUPEE
             self._at_risk.labels(each.broker, each.metal).set(rupees)
+            self._not_counted.labels(each.broker, each.metal).set(0)
+        for name in kept.broken:
+            self._not_counted.labels(*name).set(1)
 
     def publish(self, now_us: int) -> None:
         """While the store cannot be read, the age of the last known backlog keeps growing."""

@@ -86,7 +86,7 @@ async def open_node(
         metrics = Metrics()
         await save_hedge(store, settings.hedge)
         hedge_gauges = HedgeGauges(metrics.registry)
-        trading = Trading(settings, store, hedge_gauges.show, hedge_gauges.show_risks)
+        trading = Trading(settings, store, hedge_gauges.show, hedge_gauges.show_books)
         catalogue, catalogue_follower = trading.catalogue, trading.catalogue_follower
         key_uses = KeyUses(store.engine, catalogue.now_us, catalogue.clients.mark_used)
         key_hashes = KeyHashes(store.engine, store.hashers.keys.secret_id)

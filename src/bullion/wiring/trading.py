@@ -1,13 +1,13 @@
 """The parts of a node that check, record and hedge orders. Some desk commands need them too."""
 
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from pathlib import Path
 from socket import gethostname
 from typing import Any
 from uuid import uuid4
 
-from bullion.booking.book_keeping import BookKeeping, BookRisk
+from bullion.booking.book_keeping import BookKeeping, KeptBooks
 from bullion.booking.cover_planning import CoverPlanning
 from bullion.booking.cover_sending import CoverSending, MarketPrice
 from bullion.booking.hedge_requests import HedgeBacklog
@@ -65,7 +65,7 @@ class Trading:
         settings: Settings,
         store: Store,
         report: Callable[[HedgeBacklog], None] = lambda _: None,
-        report_risks: Callable[[Sequence[BookRisk]], None] = lambda _: None,
+        report_books: Callable[[KeptBooks], None] = lambda _: None,
     ) -> None:
         engine = store.engine
         self.catalogue = Catalogue()
@@ -121,7 +121,7 @@ class Trading:
             self.cover_sending.answer,
         )
         books = StoredBookKeeping(engine, self.holder, now_us, self._surroundings)
-        self._book_keeping = BookKeeping(books, report_risks)
+        self._book_keeping = BookKeeping(books, report_books)
         self.production = Production(
             deploy_on=settings.production,
             catalogue=self.catalogue,
