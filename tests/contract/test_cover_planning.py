@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bullion.booking.cover_planning import BookState, Revision
+from bullion.booking.cover_planning import BookState, NewCover, Revision
+from bullion.desk.actions.covers import send_cover
 from bullion.hedge.book.invariants import plan_problems
 from bullion.hedge.book.planner import PlannedCover, Snapshot, plan_covers
 from bullion.hedge.book.profit import Mark
@@ -19,15 +20,19 @@ from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 from bullion.rates.duty import duty_day
 from bullion.records.hedge_book import CoverDeal, StoredContract
+from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.refusal import RefusalError
 from bullion.store import queries
-from bullion.store.cover_planning import StoredCoverPlans, read_book
-from bullion.store.engine import Engine
+from bullion.store.cover_planning import StoredCoverPlans, read_book, record
+from bullion.store.engine import Engine, Row, Transaction
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.hedge.book.samples import AUTO, MARK, SEED
 
 from .dealings import Dealings
+from .desk_over import ADMIN, desk_over
 from .test_house_book import GRAM, House
 
 pytestmark = pytest.mark.anyio
@@ -117,6 +122,14 @@ class Covered(House):
                 await records.finish_cover(cover, state, None, None, at_us)
 
         await self.records.write("fill", body)
+
+    async def until_locks_wait(self) -> None:
+        """Until a session of this PostgreSQL database waits for another."""
+        waiting = "SELECT count(*) AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+            AND datname = current_database()"
+        async with asyncio.timeout(20):
+            while (await self.dealings.rows(waiting))[0]["waiting"] == 0:
+                pass
 
     async def by_hand(self, rule: str) -> Any:
         return await self.records.write(
@@ -232,6 +245,93 @@ async def test_two_planners_at_once_make_one_plan(covered: Covered) -> None:
     revisions = await asyncio.gather(*(each.plan(BOOK, covered.seen) for each in others))
     assert sorted(map(len, (each.added for each in revisions))) == [0, 0, 0, 2]
     assert len(await covered.covers()) == 2
+
+
+class Held:
+    """A transaction of the planner that stops once it has locked the position."""
+
+    def __init__(self, transaction: Transaction, locked: asyncio.Event, go_on: asyncio.Event) -> None:
+        self.transaction, self.locked, self.go_on = transaction, locked, go_on
+        self.all, self.run = transaction.all, transaction.run
+
+    async def one(self, query: str, *values: Any) -> Row | None:
+        found = await self.transaction.one(query, *values)
+        if query == "lock_book_position":
+            self.locked.set()
+            await self.go_on.wait()
+        return found
+
+
+async def test_a_planner_and_a_dealer_who_sends_its_suggestion_do_not_wait_for_each_other(
+    covered: Covered, engine: Engine, other_engine: Engine
+) -> None:
+    if not isinstance(engine, PostgresEngine):
+        pytest.skip("SQLite has one writer")
+    covered.seen.sends = False
+    await buy(covered, 250)
+    first_go, locked, go_on = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    wanted = PlannedCover(AUTO["GOLDM"], ONE_E8, "net", "suggest")
+
+    async def suggest(transaction: Transaction) -> str:
+        """While the planner waits for the position, a suggestion comes that it is going to replace."""
+        await transaction.one("lock_book_position", *BOOK)
+        locked.set()
+        await first_go.wait()
+        revision = Revision(added=(NewCover(wanted, "planner", sent=False),))
+        (made,) = await record(transaction, await covered.state(), revision)
+        return made
+
+    first = asyncio.create_task(other_engine.write("suggest", suggest))
+    await locked.wait()
+    locked.clear()
+    planner = asyncio.create_task(
+        engine.write(
+            "plan", lambda open_: covered.plans._plan(Held(open_, locked, go_on), BOOK, covered.seen)
+        )
+    )
+    await covered.until_locks_wait()
+    first_go.set()
+    sent_id = await first
+    await locked.wait()
+    dealer = asyncio.create_task(send_cover(desk_over(other_engine), ADMIN, sent_id))
+    await covered.until_locks_wait()
+    go_on.set()
+    await asyncio.gather(planner, dealer)
+    assert isinstance(other_engine, PostgresEngine)
+    assert (engine.conflicts, other_engine.conflicts) == (0, 0)
+    # What the dealer was sending counted as under way, so it was not planned again.
+    assert sent_id in await covered.ids("sent")
+    state = await covered.state()
+    assert plan_problems(state.position, []) == []
+    assert -250 * GRAM < state.position.need_mg <= 0
+
+
+async def test_planners_and_dealers_at_once_meet_no_error(covered: Covered, other_engine: Engine) -> None:
+    await covered.open(limit_mg=10**9)
+    covered.seen.sends = False
+    desk, engine = desk_over(other_engine), covered.dealings.engine
+    sent = 0
+    for turn in range(8):
+        await buy(covered, 120 + turn)
+        await covered.plan()
+        found = await covered.ids("suggested")
+        await buy(covered, 60)
+        tasks = [covered.plan(), covered.by_hand("net"), covered.plan()]
+        tasks += [send_cover(desk, ADMIN, each) for each in found for _ in range(2)]
+        random.Random(turn).shuffle(tasks)  # noqa: S311 - not for secrets
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            # A suggestion that a newer plan replaced, or that the other one sent.
+            if isinstance(result, BaseException):
+                assert isinstance(result, RefusalError), result
+                assert result.refusal in (NOT_FOUND, CONFLICT)
+            elif isinstance(result, dict):
+                sent += 1
+        position = (await covered.state()).position
+        assert position.need_mg <= 0  # No two plans crossed zero.
+    assert sent
+    for each in (engine, other_engine):
+        assert not isinstance(each, PostgresEngine) or each.conflicts == 0
+    await covered.sound()
 
 
 async def test_a_planner_that_lost_its_lease_records_nothing(covered: Covered) -> None:

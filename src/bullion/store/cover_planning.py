@@ -1,10 +1,11 @@
 """Plans of covers in the store. See `bullion.booking.cover_planning`.
 
-Locks are taken in the same order as everywhere: the planner's lease, covers, then the position of the book.
-While the position is locked, no order is confirmed, no cover is sent, and no fill is counted.
+The planner locks its lease and the position of the book. While the position is locked, no order is confirmed,
+no cover is sent, and no fill is counted. A dealer locks a cover and then the position, so the planner does
+not wait for a suggestion that a dealer has locked: it counts as under way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import uuid4
 
 import msgspec
@@ -110,10 +111,22 @@ class StoredCoverPlans:
 
 async def lock_book(transaction: Transaction, name: BookName) -> BookState | None:
     """The state of a book, which does not change until the transaction ends. None: it is not open."""
-    await transaction.all("lock_suggestions", *name)
     if await transaction.one("lock_book_position", *name) is None:
         return None
-    return await read_book(transaction, name)
+    locked = {row["id"] for row in await transaction.all("lock_suggestions", *name)}
+    state = await read_book(transaction, name)
+    return None if state is None else _without_taken(state, locked)
+
+
+def _without_taken(state: BookState, locked: Collection[str]) -> BookState:
+    """Suggestions that a dealer works on count as under way: the dealer may be sending them."""
+    taken = [each for each in state.suggestions if each.id not in locked]
+    if not taken:
+        return state
+    sent = {each.id: WorkingCover(each.id, each.contract, each.quantity_e8) for each in taken}
+    position = msgspec.structs.replace(state.position, working={**state.position.working, **sent})
+    left = tuple(each for each in state.suggestions if each.id in locked)
+    return msgspec.structs.replace(state, position=position, suggestions=left)
 
 
 async def read_book(transaction: Transaction, name: BookName) -> BookState | None:

@@ -32,12 +32,17 @@ ORDER BY positions.broker, positions.metal
 -- name: one_lease
 SELECT holder, until_us FROM leases WHERE name = $1
 
--- name: lock_suggestions
--- Before the position, as wherever a cover and then the position are changed.
+-- fragment: suggestions
 SELECT id FROM covers
 WHERE broker = $1 AND metal = $2 AND state IN ('suggested', 'sent') AND state = 'suggested' AND @is_planned
-ORDER BY id
-@for_update
+
+-- name: lock_suggestions (postgres)
+-- Without those that a dealer has locked, who may wait for the position.
+@suggestions
+FOR UPDATE SKIP LOCKED
+
+-- name: lock_suggestions (sqlite)
+@suggestions
 
 -- name: open_covers
 -- Those that are suggested or under way, with what was filled of them.
