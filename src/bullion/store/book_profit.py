@@ -16,6 +16,7 @@ from bullion.hedge.book.position import WorkingCover
 from bullion.hedge.book.profit import Quote
 from bullion.hedge.book.statement import Trade
 from bullion.hedge.contract import Contract
+from bullion.hedge.venue import FIX
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Landed
 from bullion.metals.symbol import Side, Symbol
@@ -101,18 +102,23 @@ class ProfitRecords(DeskTransaction):
     async def venue_trades(
         self, broker: str, venue: str, from_us: int, until_us: int, most: int
     ) -> list[Trade]:
-        """What was dealt at a venue in that time, for covers and for single orders."""
+        """What was dealt at a venue or on a line in that time, for covers and for single orders.
+
+        `most`: of each kind.
+        """
         span = (broker, from_us, until_us)
         found = [
             _trade(row, row["side"], _contract(row["terms"]))
             for row in await self._transaction.all("cover_trades", *span, venue, most)
         ]
-        rows = await self._transaction.all("order_trades", *span, most)
+        rows = [
+            *await self._transaction.all("order_trades", *span, venue, most),
+            *await self._transaction.all("line_trades", *span, FIX, most, venue),
+        ]
         lines = await line_contracts(self._transaction, rows)
         for row in rows:
-            line, contract = lines.get(row["order_id"]) or (row["venue"], None)
-            if line == venue:
-                found.append(_trade(row, row["trade_type"], contract))
+            _, contract = lines.get(row["order_id"]) or (venue, None)
+            found.append(_trade(row, row["trade_type"], contract))
         return list({each.execution_id: each for each in found}.values())
 
 

@@ -87,16 +87,31 @@ WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3 AND fills.ven
 ORDER BY fills.at_us, fills.execution_id
 LIMIT $5
 
--- name: order_trades
--- What was dealt for orders one by one in a time.
+-- fragment: single_trades
+-- What was dealt for orders one by one at a venue in a time.
 SELECT
-    fills.execution_id, fills.venue, fills.order_id, fills.quantity_e8, fills.price_e6, hedges.instrument, orders.trade_type
+    fills.execution_id, fills.order_id, fills.quantity_e8, fills.price_e6, hedges.instrument, orders.trade_type
 FROM hedge_fills AS fills
 @lookup_join hedge_requests AS hedges ON hedges.book_id = fills.book_id AND hedges.ordinal = fills.ordinal
 @lookup_join orders ON orders.book_id = fills.book_id AND orders.ordinal = fills.ordinal
-WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3
+WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3 AND fills.venue = $4
+
+-- name: order_trades
+-- Without a line: those of a line are told by the line's name.
+@single_trades
+AND NOT EXISTS (
+    SELECT 1 FROM fix_lines AS lines
+    @lookup_join line_orders AS sent ON sent.line = lines.name AND sent.order_id = fills.order_id
+)
 ORDER BY fills.at_us, fills.execution_id
-LIMIT $4
+LIMIT $5
+
+-- name: line_trades
+-- On the line $6.
+@single_trades
+AND EXISTS (SELECT 1 FROM line_orders AS sent WHERE sent.line = $6 AND sent.order_id = fills.order_id)
+ORDER BY fills.at_us, fills.execution_id
+LIMIT $5
 
 -- name: verify_covers
 -- Covers whose state is not what their fills say. $1 is the maximum number of rows.
