@@ -22,7 +22,7 @@ from bullion.accounts.group import Group
 from bullion.desk.actions.order_sorting import sorted_page
 from bullion.environment import Environment
 from bullion.hedge.contracts_seed import seed_contracts
-from bullion.hedge.cover import BookCover
+from bullion.hedge.cover import OPEN, BookCover
 from bullion.hedge.venue import Fill
 from bullion.metals.metal import Metal
 from bullion.orders.status import Status
@@ -31,7 +31,7 @@ from bullion.records.hedge_book import BookPosition, CoverDeal
 from bullion.records.orders import OrderFilter
 from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
-from bullion.store import newest_orders, queries
+from bullion.store import cover_records, newest_orders, queries
 from bullion.store.cover_records import add_deal
 from bullion.store.desk_transaction import DeskCache
 from bullion.store.engine import Engine, Row, Transaction, Value
@@ -364,6 +364,45 @@ def test_a_fill_of_a_cover_costs_the_same_however_many_came_before(places: list[
         asyncio.run(measure(place, number)) for place, number in zip(places, (20, 2_000), strict=True)
     )
     assert many < 2 * few
+
+
+def test_lists_of_covers_cost_the_same_however_many_ended(
+    places: list[Path | str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cover_records, "COUNTED_MAX", 50)
+    page, contract = Page(10, 0), next(each for each in seed_contracts() if each.code == "GOLDM")
+
+    def covers(state: str | None) -> Read:
+        return lambda records: records.book_covers("main", page, state)
+
+    async def measure(place: Path | str, number: int) -> tuple[list[int], list[int]]:
+        store = await Store.make(place, 0)
+        await rows(store.engine, MADE.format(number=number))
+        await rows(store.engine, "UPDATE covers SET terms = $1", msgspec.json.encode(contract).decode())
+
+        async def totals(transaction: Transaction) -> list[int]:
+            records = Records(transaction, store.memory)
+            pages = [
+                (page, None),
+                (page, "filled"),
+                (page, "sent"),
+                (page, OPEN),
+                (Page(10, number - 15), None),
+            ]
+            return [(await records.book_covers("main", *each))[1] for each in pages]
+
+        costs = [await store.cost(covers(each)) for each in (None, "filled", "refused", OPEN)]
+        found = await store.engine.read("totals", totals)
+        await store.engine.close()
+        return costs, found
+
+    (few, counted), (many, counted_of_many) = (
+        asyncio.run(measure(place, number)) for place, number in zip(places, (100, 3_000), strict=True)
+    )
+    assert all(most < 3 * least for least, most in zip(few, many, strict=True)), (few, many)
+    # Whoever reads page after page sees that there are more, to the end.
+    assert counted == [50, 50, 0, 0, 96]
+    assert counted_of_many == [50, 50, 0, 0, 2_996]
 
 
 def test_a_search_costs_the_same_however_many_accounts_there_are(places: list[Path | str]) -> None:

@@ -18,6 +18,8 @@ from .book_entries import enter
 from .desk_transaction import DeskTransaction
 from .engine import Row, Transaction, one_row
 
+COUNTED_MAX = 1_000
+"""How many covers a list counts: its cost must not grow with those that ended long ago."""
 _FIELDS = tuple(each.name for each in msgspec.structs.fields(Contract))
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Contract).decode
@@ -46,15 +48,20 @@ class CoverRecords(DeskTransaction):
     async def book_covers(
         self, broker: str, page: Page, state: str | None = None
     ) -> tuple[list[BookCover], int]:
-        """Newest first. `state` may be `OPEN`."""
-        if state is None:
-            found, total = await self._page("covers_page", "count_covers", broker, page)
-        elif state == OPEN:
+        """Newest first. `state` may be `OPEN`.
+
+        The total is exact up to `COUNTED_MAX`. Of more it says that there are some after the page, if so.
+        """
+        if state == OPEN:
             found, total = await self._page("unfinished_covers", "count_unfinished_covers", broker, page)
-        else:
-            of = (broker, state)
-            total = (await one_row(self._transaction, "count_covers_of_state", *of))["total"]
-            found = await self._transaction.all("covers_of_state", *of, page.limit, page.offset)
+            return [cover_of(row) for row in found], total
+        of: tuple[str, ...] = (broker,)
+        queries = ("covers_page", "count_covers")
+        if state is not None:
+            of, queries = (broker, state), ("covers_of_state", "count_covers_of_state")
+        most = max(COUNTED_MAX, page.offset + page.limit + 1)
+        total = (await one_row(self._transaction, queries[1], *of, most))["total"]
+        found = await self._transaction.all(queries[0], *of, page.limit, page.offset)
         return [cover_of(row) for row in found], total
 
     async def cover_deals(self, covers: Sequence[BookCover]) -> dict[str, list[CoverDeal]]:

@@ -30,18 +30,21 @@ ON CONFLICT (broker, code) DO UPDATE SET
 SELECT * FROM covers WHERE broker = $1 ORDER BY created_at_us DESC, id DESC LIMIT $2 OFFSET $3
 
 -- name: count_covers
-SELECT count(*) AS total FROM covers WHERE broker = $1
+-- Up to $2.
+SELECT count(*) AS total FROM (SELECT 1 FROM covers WHERE broker = $1 LIMIT $2) AS counted
 
 -- name: covers_of_state
 SELECT * FROM covers WHERE broker = $1 AND state = $2 ORDER BY created_at_us DESC, id DESC LIMIT $3 OFFSET $4
 
 -- name: count_covers_of_state
-SELECT count(*) AS total FROM covers WHERE broker = $1 AND state = $2
+-- Up to $3.
+SELECT count(*) AS total FROM (SELECT 1 FROM covers WHERE broker = $1 AND state = $2 LIMIT $3) AS counted
 
 -- name: unfinished_covers
+-- Sorted by a sum, so that no engine looks for them among all covers in the order of their times.
 SELECT * FROM covers
 WHERE broker = $1 AND state IN ('suggested', 'sent')
-ORDER BY created_at_us DESC, id DESC
+ORDER BY created_at_us + 0 DESC, id DESC
 LIMIT $2 OFFSET $3
 
 -- name: count_unfinished_covers

@@ -75,7 +75,7 @@ async def render(visit: Visit) -> Html:
 
 def _left_out(reading: Reading[Listed]) -> Html | None:
     total = 0 if reading.value is None else reading.value[1]
-    return hint(f"the newest {COVERS_SHOWN} of {total} covers") if total > COVERS_SHOWN else None
+    return hint(f"the newest {COVERS_SHOWN} covers") if total > COVERS_SHOWN else None
 
 
 def _buttons(visit: Visit, each: View) -> Html:
