@@ -141,7 +141,7 @@ def test_a_cover_without_a_rate_waits_and_may_be_dropped(covering: Dealing) -> N
     other = cover(covering, contract="SPOT", key="k2")
     send(covering, made)
     send(covering, other)
-    words = "It waits for a rate of MUMBAI, to measure its price by."
+    words = "It waits for a fresh rate of MUMBAI, to measure its price by."
     until(lambda: read(covering, made)["words"] == words, within_s=ANSWER_S)
     dropped = covering.desk.do("POST", f"/hedge/covers/{other['id']}/drop", {"reason": "dealt elsewhere"})
     assert dropped["state"] == "dropped"
@@ -158,7 +158,7 @@ def test_a_contract_in_dollars_takes_the_price_of_a_dollar(covering: Dealing) ->
     covering.desk.do("PUT", "/rates/XAUUSD", {"bid": "4100.5", "ask": "4100.9"})
     made = cover(covering, "6.4", contract="XAU")
     send(covering, made)
-    words = "It waits for a rate of XAUUSD and the dollar, to measure its price by."
+    words = "It waits for a fresh rate of XAUUSD and the dollar, to measure its price by."
     until(lambda: read(covering, made)["words"] == words, within_s=ANSWER_S)
     covering.desk.do("PUT", "/rates/USDINR", {"bid": "92", "ask": "92.5"})
     (deal,) = becomes(covering, made, "filled")["deals"]

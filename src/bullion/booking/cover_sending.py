@@ -89,7 +89,7 @@ class CoverSending:
         now_us: Callable[[], int],
         price_of: Callable[[str, Contract], MarketPrice | None],
     ) -> None:
-        """`price_of`: what a broker's contract costs now; None if a rate that this needs is missing."""
+        """`price_of`: what a broker's contract costs now; None without fresh rates."""
         self._venue = venue
         self._covers = covers
         self._now_us = now_us
@@ -215,7 +215,7 @@ class CoverSending:
 
 def no_rate(contract: Contract) -> str:
     rates = f"{contract.instrument} and the dollar" if contract.currency == DOLLARS else contract.instrument
-    return f"It waits for a rate of {rates}, to measure its price by."
+    return f"It waits for a fresh rate of {rates}, to measure its price by."
 
 
 def cover_request(cover: BookCover) -> HedgeRequest:

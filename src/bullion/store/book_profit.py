@@ -130,11 +130,16 @@ def book_mark(
     now_us: int,
 ) -> BookMark:
     """What values a book, from the broker's own active contracts, rates and symbols."""
+    return mark_of(metal.value, contracts, mark_rates(ticks, symbols), now_us, dollar_of(symbols))
+
+
+def mark_rates(ticks: Iterable[Tick], symbols: Iterable[Symbol]) -> dict[str, MarkRate]:
+    """A broker's rates, by instrument, and how long each is fresh."""
     limits: dict[str, list[int | None]] = {}
     for symbol in symbols:
         for instrument in symbol.pricing.instruments:
             limits.setdefault(instrument, []).append(symbol.rate_age_s_max)
-    rates = {
+    return {
         each.instrument: MarkRate(
             Quote(each.bid_e6, each.ask_e6),
             each.at_us,
@@ -142,7 +147,6 @@ def book_mark(
         )
         for each in ticks
     }
-    return mark_of(metal.value, contracts, rates, now_us, dollar_of(symbols))
 
 
 def dollar_of(symbols: Iterable[Symbol]) -> str:

@@ -1,15 +1,19 @@
-"""What a node knows of the market when it plans covers. See `bullion.booking.cover_planning.Outlook`."""
+"""What a node knows of the market when it plans and sends covers.
+
+See `bullion.booking.cover_planning.Outlook`.
+"""
 
 from collections.abc import Callable, Sequence
 
+from bullion.booking.cover_sending import MarketPrice
 from bullion.hedge.book.profit import Mark
-from bullion.hedge.contract import Contract
+from bullion.hedge.contract import DOLLARS, Contract
 from bullion.hedge.venue import Tradeability, VenueAbilities
 from bullion.hedge.venues import sendable
 from bullion.hedge.watch import VenueWatch
 from bullion.metals.metal import Metal
 from bullion.store.book_keeping import Surroundings
-from bullion.store.book_profit import book_mark
+from bullion.store.book_profit import book_mark, dollar_of, mark_rates
 
 from .fix_lines import FixLines
 
@@ -53,3 +57,21 @@ class NodeOutlook:
 
     def session_ends_us(self, broker: str) -> int | None:
         return None if self._fix_lines is None else self._fix_lines.closes_us(broker, self._now_us())
+
+
+def market_price(contract: Contract, around: Surroundings, now_us: int) -> MarketPrice | None:
+    """What a contract costs now, and a dollar if it is dealt in dollars. None without fresh rates.
+
+    The slippage of a cover is measured by it, so it has the age limit of the marks.
+    """
+    rates = mark_rates(around.ticks, around.symbols)
+
+    def middle_e6(instrument: str) -> int | None:
+        rate = rates.get(instrument)
+        if rate is None or not rate.is_fresh(now_us):
+            return None
+        return (rate.quote.bid_e6 + rate.quote.ask_e6) // 2
+
+    reference_e6 = middle_e6(contract.instrument)
+    dollar_e6 = middle_e6(dollar_of(around.symbols)) if contract.currency == DOLLARS else 0
+    return None if reference_e6 is None or dollar_e6 is None else MarketPrice(reference_e6, dollar_e6)

@@ -20,7 +20,7 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.hedge.by_hand import VenueByHand
-from bullion.hedge.contract import DOLLARS, Contract
+from bullion.hedge.contract import Contract
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import BY_HAND, FIX, Venue
 from bullion.hedge.watch import VenueWatch
@@ -32,7 +32,6 @@ from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.settings import Settings, WrongSetting
 from bullion.store.book_keeping import StoredBookKeeping, Surroundings
-from bullion.store.book_profit import dollar_of
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.cover_planning import StoredCoverPlans
 from bullion.store.cover_sending import StoredSentCovers
@@ -47,7 +46,7 @@ from bullion.store.sqlite import SqliteEngine
 from bullion.store.venue_book import StoredVenueBook
 
 from .contract_follower import ContractFollower
-from .cover_outlook import NodeOutlook
+from .cover_outlook import NodeOutlook, market_price
 from .fix_lines import FixLines
 from .schema_watch import SchemaWatch
 from .store import Store, StoreEngine
@@ -223,21 +222,11 @@ class Trading:
         It may be old: the market's checks judged its age by the symbol's own limit, which a rate of the desk
         may not have. A limit from an old rate costs at most a refusal.
         """
-        return self._middle_e6(broker, contract.instrument)
+        tick = self.board.tick(broker, contract.instrument)
+        return None if tick is None else (tick.bid_e6 + tick.ask_e6) // 2
 
     def _market_price(self, broker: str, contract: Contract) -> MarketPrice | None:
-        """What a contract and a dollar cost now, for a cover; None if a rate is missing."""
-        reference_e6 = self._reference_e6(broker, contract)
-        dollar_e6 = self._middle_e6(broker, self._dollar(broker)) if contract.currency == DOLLARS else 0
-        return None if reference_e6 is None or dollar_e6 is None else MarketPrice(reference_e6, dollar_e6)
-
-    def _dollar(self, broker: str) -> str:
-        """The instrument whose rate is the price of a dollar."""
-        return dollar_of(each for each in self.catalogue.symbols.values() if each.broker == broker)
-
-    def _middle_e6(self, broker: str, instrument: str) -> int | None:
-        tick = self.board.tick(broker, instrument)
-        return None if tick is None else (tick.bid_e6 + tick.ask_e6) // 2
+        return market_price(contract, self._surroundings(broker), self.catalogue.now_us())
 
     def _venue(self, settings: Settings) -> Venue:
         if settings.hedge == BY_HAND:

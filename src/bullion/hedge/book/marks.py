@@ -28,6 +28,9 @@ class MarkRate(msgspec.Struct, frozen=True):
     fresh_until_us: int | None
     """None: always."""
 
+    def is_fresh(self, now_us: int) -> bool:
+        return self.fresh_until_us is None or now_us <= self.fresh_until_us
+
 
 class BookMark(msgspec.Struct, frozen=True):
     """What values a book now, as far as there are fresh rates."""
@@ -59,11 +62,7 @@ def mark_of(
     dollar_instrument: str = DOLLAR,
 ) -> BookMark:
     """`contracts`: the active ones of the broker."""
-    fresh = {
-        name: rate
-        for name, rate in rates.items()
-        if rate.fresh_until_us is None or now_us <= rate.fresh_until_us
-    }
+    fresh = {name: rate for name, rate in rates.items() if rate.is_fresh(now_us)}
     dollar = fresh[dollar_instrument].quote if dollar_instrument in fresh else None
     ours = sorted(
         (each for each in contracts if each.metal == metal),

@@ -10,6 +10,7 @@ from bullion.console.widgets.components import NOTHING, Column, hint, small, tab
 from bullion.console.widgets.formatting import moment_in_column
 from bullion.desk.desk import View
 from bullion.hedge.cover import DROPPED, FILLED, PARTLY, REFUSED, SENT, SUGGESTED
+from bullion.store.cover_records import COUNTED_MAX
 
 from . import cover_actions, currency, statement
 from .cover_text import by_whom, cover_state, deal_text, fine_text, order_text
@@ -75,7 +76,8 @@ async def render(visit: Visit) -> Html:
 
 def _left_out(reading: Reading[Listed]) -> Html | None:
     total = 0 if reading.value is None else reading.value[1]
-    return hint(f"the newest {COVERS_SHOWN} covers") if total > COVERS_SHOWN else None
+    of = f"{total} covers" if total < COUNTED_MAX else f"{COUNTED_MAX:,} covers or more"
+    return hint(f"the newest {COVERS_SHOWN} of {of}") if total > COVERS_SHOWN else None
 
 
 def _buttons(visit: Visit, each: View) -> Html:
