@@ -14,6 +14,7 @@ from bullion.hedge.fix.profile import EXAMPLES, RESETTING, Line, Profile, Tls
 from bullion.hedge.fix.schedule import Schedule, Timetable
 from bullion.rates.feeds.source_settings import (
     ALIVE_S,
+    FeedNumbers,
     FeedSettings,
     GuardNumbers,
     Parity,
@@ -30,15 +31,6 @@ class Messages(msgspec.Struct, frozen=True):
 
     folder: str = "var/fix"
     days: int = 7
-
-
-class FeedNumbers(msgspec.Struct, frozen=True):
-    """As in `FeedSettings`."""
-
-    failover_s: int = 3
-    return_s: int = 30
-    switch_bps: int = 50
-    urgent_bps: int = 5
 
 
 class SourceLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

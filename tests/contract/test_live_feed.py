@@ -18,7 +18,13 @@ from bullion.orders.instant import instant_text
 from bullion.rates.board import MARKET, Board
 from bullion.rates.feeds.live_feed import LiveFeed
 from bullion.rates.feeds.live_runner import LiveFeedRunner
-from bullion.rates.feeds.source_settings import FeedSettings, Fields, SourceInstrument, SourceSettings
+from bullion.rates.feeds.source_settings import (
+    FeedSettings,
+    Fields,
+    GuardNumbers,
+    SourceInstrument,
+    SourceSettings,
+)
 from bullion.rates.feeds.websocket_source import WebSocketSource
 from bullion.rates.follower import BoardFollower
 from bullion.records.token import Actor, Role
@@ -258,6 +264,18 @@ async def test_guard_numbers_of_the_desk_reach_the_feed(
 
     await until(too_wide)
     await node.stop()
+
+
+async def test_guard_numbers_of_the_desk_begin_from_those_of_the_market_file(engine: Engine) -> None:
+    desk = await opened(engine)
+    gold = SourceInstrument(instrument="XAUUSD", symbol="X")
+    source = SourceSettings(name="one", kind="http", url="http://127.0.0.1:1", instruments=(gold,))
+    feed = LiveFeed(FeedSettings(sources=(source,), guards={"XAUUSD": GuardNumbers(spike_bps=300)}))
+    await StoredFeedControls(engine).exchange(feed.status("a node", now_us()))
+    changed = await patch_feed_guard(desk, ADMIN, "XAUUSD", Changes(FeedGuardBody, {"width_bps": 10}))
+    assert (changed["width_bps"], changed["spike_bps"]) == (10, 300)
+    changed = await patch_feed_guard(desk, ADMIN, "OTHER", Changes(FeedGuardBody, {"width_bps": 10}))
+    assert changed["spike_bps"] == GuardNumbers().spike_bps
 
 
 async def test_a_pinned_rate_holds_against_the_feed(engine: Engine, servers: dict[str, QuoteServer]) -> None:

@@ -117,12 +117,19 @@ async def patch_feed_guard(
     require_code("instrument", instrument)
 
     async def work(records: Records) -> ChangeResult:
-        before = (await records.feed_guards()).get(instrument) or GuardNumbers()
+        before = (await records.feed_guards()).get(instrument) or await _file_guard(records, instrument)
         after = msgspec.structs.replace(before, **changes.fields)
         await records.put_feed_guard(instrument, after)
         return ChangeResult(msgspec.structs.asdict(before), msgspec.structs.asdict(after))
 
     return await desk.change(actor, instrument, work, catalogue=False)
+
+
+async def _file_guard(records: Records, instrument: str) -> GuardNumbers:
+    """Those of the market file, as the node that runs the feed told them last."""
+    status = await records.feed_status()
+    known = () if status is None else status.instruments
+    return next((each.guard for each in known if each.instrument == instrument), GuardNumbers())
 
 
 async def _find(records: Records, source: str, instrument: str) -> tuple[InstrumentStatus, QuoteStatus]:

@@ -279,6 +279,7 @@ class LiveFeed:
             off,
             self.preferred.get(instrument),
             tuple(each.status(now_us) for each in tracks),
+            tracks[0].rules.numbers,
         )
 
     def _disputing(self, instrument: str, now_us: int) -> str | None:

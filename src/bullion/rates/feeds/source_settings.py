@@ -204,12 +204,9 @@ class Parity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             yield f"bps is {self.bps}, but must be from 1 to 10000"
 
 
-class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    sources: tuple[SourceSettings, ...]
-    """In the order of preference."""
-    guards: dict[str, GuardNumbers] = {}
-    """By instrument, where they differ from the defaults."""
-    parities: tuple[Parity, ...] = ()
+class FeedNumbers(msgspec.Struct, frozen=True, kw_only=True):
+    """When sources replace each other, and when a rate is published."""
+
     failover_s: int = 3
     """Leave a source after so long without a good quote."""
     return_s: int = 30
@@ -218,6 +215,14 @@ class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """If two sources differ by more than this when one replaces the other, neither is published."""
     urgent_bps: int = 5
     """A greater move is published at once."""
+
+
+class FeedSettings(FeedNumbers, frozen=True, kw_only=True):
+    sources: tuple[SourceSettings, ...]
+    """In the order of preference."""
+    guards: dict[str, GuardNumbers] = {}
+    """By instrument, where they differ from the defaults."""
+    parities: tuple[Parity, ...] = ()
 
     @property
     def instruments(self) -> frozenset[str]:
@@ -236,7 +241,7 @@ class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
                 yield f"guard of {instrument}: no source has this instrument"
         for parity in self.parities:
             yield from _of(f"parity of {parity.instrument}", parity.problems())
-        for name in ("failover_s", "return_s", "switch_bps", "urgent_bps"):
+        for name in FeedNumbers.__struct_fields__:
             if not 1 <= getattr(self, name) <= 10_000:
                 yield f"{name} is {getattr(self, name)}, but must be from 1 to 10000"
 

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from .source_settings import GuardNumbers
+
 
 class HeldStatus(msgspec.Struct, frozen=True):
     bid_e6: int
@@ -38,6 +40,8 @@ class InstrumentStatus(msgspec.Struct, frozen=True):
     preferred: str | None
     """By the desk."""
     quotes: tuple[QuoteStatus, ...]
+    guard: GuardNumbers = GuardNumbers()
+    """By which its quotes are believed: the desk's numbers, or those of the market file."""
 
 
 class SourceStatus(msgspec.Struct, frozen=True):
