@@ -297,19 +297,15 @@ def test_nothing_is_executed_twice_and_no_outcome_is_misread(profile: Profile, d
 
 
 def test_one_long_run_with_every_fault_and_many_kills_of_either_side() -> None:
-    """In a campaign 6,000 orders, and each side is killed 120 times, at a venue that takes doubled ids.
-
-    The line is cut less often than in the short runs, or it would be down for most of the time.
-    """
-    chances = {fault: chance / 5 for fault, chance in LINE.items()} | VENUE | ODD
-    chances[Fault.NUMBERS_FORGOTTEN] = 0.1
+    """In a campaign 6,000 orders, and each side is killed 120 times, at a venue that takes doubled ids."""
+    chances = LINE | VENUE | ODD | {Fault.NUMBERS_FORGOTTEN: 0.1}
     orders, kills = 300 * SCALE, 12 * SCALE
     simulation = simulate(7, KEPT, chances, kills=kills, orders=orders, orders_per_s=1.5)
     assert simulation.problems() == []
     assert {each.reason.value for each in simulation.records.breaks} <= {"foreign_id", "trade_cancelled"}
     assert len(simulation.faults.happened) >= (len(chances) if SCALE > 1 else 15)
     assert sorted(simulation.killed.values()) == [kills // 2, kills // 2]
-    assert simulation.final_before > orders // 2, "the line was up while there were faults"
+    assert simulation.final_before > orders * 9 // 10, "every connection brought the orders on"
     assert simulation.settled_s < 30
     faults = sum(simulation.faults.happened.values())
     print(f"{orders} orders, {kills} kills, {faults} faults, final {simulation.settled_s:.1f} s after them")

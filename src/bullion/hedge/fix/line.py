@@ -232,6 +232,10 @@ class FixLine:
             self._connection.recovered()
             self._note_state()
 
+    def progressed(self) -> None:
+        """The venue settled an order: however short the connection, the next pause is the shortest one."""
+        self._failures = 0
+
     def reject(self, message: Message, reason: int, text: str, tag: int | None = None) -> None:
         if self._connection is not None:
             self._connection.reject(message, reason, text, tag)

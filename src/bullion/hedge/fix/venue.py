@@ -458,6 +458,7 @@ class FixVenue:
                 named = effect.order.client_order_id
                 self.counts.answered(named, self._monotonic())
                 self._remember(named)
+                self.line.progressed()
                 if not self._answer_calls(named, effect.answer, None):
                     self._reports.append(OutcomeReport(effect.order.order_id, effect.answer))
                     self._reported.set()
