@@ -42,6 +42,8 @@ class _Tags(dict[str, int]):
 
 
 _TAGS = _Tags((str(tag), tag) for tag in range(1, 1000))
+_tag_of = _TAGS.__getitem__
+_ALL_BUT_SEPARATORS = bytes(set(range(256)) - set(b"=\x01"))
 
 
 class WrongGroup(ValueError):
@@ -64,11 +66,18 @@ class FieldProblem(msgspec.Struct, frozen=True):
 class Fields:
     """Tags and values in their order: a message, or one entry of a repeating group. Not to be changed."""
 
-    __slots__ = ("_first", "pairs")
+    __slots__ = ("_first", "_pairs")
 
-    def __init__(self, pairs: list[tuple[int, str]]) -> None:
-        self.pairs = pairs
-        self._first: dict[int, str] | None = None
+    def __init__(self, pairs: list[tuple[int, str]] | None, first: dict[int, str] | None = None) -> None:
+        """Without `pairs`, `first` has all fields: no tag comes twice."""
+        self._pairs = pairs
+        self._first = first
+
+    @property
+    def pairs(self) -> list[tuple[int, str]]:
+        if self._pairs is None:
+            self._pairs = [*self.first().items()]
+        return self._pairs
 
     def get(self, tag: int) -> str | None:
         """The value of the first field with this tag."""
@@ -115,10 +124,15 @@ class Message(Fields):
     __slots__ = ("problem", "raw", "type")
 
     def __init__(
-        self, pairs: list[tuple[int, str]], raw: bytes = b"", problem: FieldProblem | None = None
+        self,
+        pairs: list[tuple[int, str]] | None,
+        raw: bytes = b"",
+        problem: FieldProblem | None = None,
+        first: dict[int, str] | None = None,
     ) -> None:
-        super().__init__(pairs)
-        self.type = pairs[1][1]
+        self._pairs = pairs
+        self._first = first
+        self.type = self.pairs[1][1] if first is None else first[35]
         self.raw = raw
         self.problem = problem
         """The first field that could not be read. Such fields are not in `pairs`."""
@@ -224,7 +238,7 @@ class Decoder:
             return _skip(buffer, place, "MsgType is not its third field")
         size = end + _TRAILER_SIZE - place
         raw = buffer[place : place + size]
-        message = _message(header[1].decode("latin-1"), buffer[body : end - 1].decode("latin-1"), raw)
+        message = _message(header[1].decode("latin-1"), buffer[body : end - 1], raw)
         return (size, message) if message is not None else _skip(buffer, place, "MsgType is empty")
 
 
@@ -250,20 +264,29 @@ def _skip(buffer: bytes, place: int, reason: str) -> tuple[int, Garbled]:
     return after - place, Garbled(reason, after - place)
 
 
-def _message(begin: str, body: str, raw: bytes) -> Message | None:
+def _message(begin: str, body: bytes, raw: bytes) -> Message | None:
+    """All fields at once, if each has exactly one "=": a quarter quicker than field by field."""
+    text = body.decode("latin-1")
+    separators = body.translate(None, _ALL_BUT_SEPARATORS)
+    if separators != b"=\x01" * (len(separators) // 2) + b"=":
+        return _odd_message(begin, text, raw)
+    parts = text.replace("=", SOH).split(SOH)
+    values = parts[1::2]
     try:
-        pairs = [(_TAGS[tag], value) for tag, value in [each.split("=", 1) for each in body.split(SOH)]]
-    except (KeyError, ValueError):
-        return _odd_message(begin, body, raw)
-    message = Message([(8, begin), *pairs], raw)
-    first = message.first()
-    if "" in first.values() or not _LENGTH_TAGS.isdisjoint(first):
-        return _odd_message(begin, body, raw)
-    return message
+        tags = [*map(_tag_of, parts[::2])]
+    except (KeyError, IndexError):
+        return _odd_message(begin, text, raw)
+    first = {8: begin}
+    first.update(zip(tags, values, strict=True))
+    if "" in values or not _LENGTH_TAGS.isdisjoint(first):
+        return _odd_message(begin, text, raw)
+    if len(first) > len(tags):
+        return Message(None, raw, first=first)
+    return Message([(8, begin), *zip(tags, values, strict=True)], raw)
 
 
 def _odd_message(begin: str, body: str, raw: bytes) -> Message | None:
-    """A message with data fields, or with fields that cannot be read: field by field."""
+    """A message with data fields, a "=" in a value, or fields that cannot be read: field by field."""
     pairs: list[tuple[int, str]] = [(8, begin)]
     problem: FieldProblem | None = None
     place = 0

@@ -33,7 +33,9 @@ class FixMessage(Protocol):
     """A message that was received, such as `bullion.hedge.fix.codec.Message`."""
 
     type: str
-    pairs: list[tuple[int, str]]
+
+    @property
+    def pairs(self) -> list[tuple[int, str]]: ...
 
     def get(self, tag: int) -> str | None: ...
 
