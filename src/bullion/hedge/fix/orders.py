@@ -6,27 +6,14 @@ know was never received only under the three conditions of `OrderTracker._unknow
 proves nothing. A report that cannot belong to the order it names changes nothing, and is a break.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
-
-import msgspec
 
 from bullion.hedge.venue import Fill, FinalAnswer
 
 from .codec import Message, Pair
-from .known_order import (
-    Closed,
-    KnownOrder,
-    Question,
-    break_of,
-    excess,
-    excess_of_total,
-    final_answer,
-    other_terms,
-    rest_of,
-    standing,
-)
-from .mass_questions import MassQuestions
+from .known_order import Closed, KnownOrder, final_answer, rest_of, standing
+from .line_breaks import break_of, changed_trade, excess, excess_of_total, other_terms, unreadable
 from .order_effects import (
     Ask,
     BreakReason,
@@ -39,24 +26,16 @@ from .order_effects import (
     OrderUnknown,
     StatusAnswered,
 )
-from .order_messages import DUPLICATE, UNKNOWN, Report, new_order, number_of, read_report, security
-from .profile import Profile, StatusQuestion, UnknownForm
+from .order_messages import DUPLICATE, UNKNOWN, Report, new_order, read_report
+from .order_questions import OrderQuestions
+from .profile import Profile, UnknownForm
 
 FILLS_WAIT_S = 0.3
 """How long an order that is filled by its total waits for the reports of its fills."""
-_NUMBERS_KEPT = 20_000
-"""Sent messages whose numbers are remembered: a Reject names a message by its number."""
-_QUESTIONS_OPEN_MAX = 16
 _CLOSED_STATES = {"4": "canceled", "C": "expired", "3": "done for the day", "8": "rejected"}
 _NOT_TAKEN = ("2", "3", "5")
 """Business reject reasons that prove the order was not taken: unknown security, message not supported, field
 missing. Others, such as an application that is not available, do not say what became of it."""
-
-
-class _Sent(msgspec.Struct, frozen=True):
-    client_order_id: str
-    question: str
-    """Empty for the order itself."""
 
 
 class OrderTracker:
@@ -66,15 +45,12 @@ class OrderTracker:
         self._profile = profile
         self._account = account
         self._known: dict[str, KnownOrder] = {}
-        self._numbers: dict[int, _Sent] = {}
-        self._asked: dict[str, str] = {}
-        """The ClOrdID by the id of each question that is open on this line."""
+        self._questions = OrderQuestions(profile)
         self._settling: set[str] = set()
         """Orders that wait for the reports of their fills."""
-        self._mass = MassQuestions()
         self._line = 0
-        self._questions = 0
         self._first_logon_at: float | None = None
+        self._effects: list[Effect] = []
 
     # --- Orders ---------------------------------------------------------------------------------------
 
@@ -119,9 +95,7 @@ class OrderTracker:
     def logged_on(self, line: int, now: float) -> None:
         """`line` is a number that no earlier line of this tracker had. All earlier lines are closed."""
         self._line = line
-        self._numbers.clear()
-        self._asked.clear()
-        self._mass.clear()
+        self._questions.begin_line(line)
         for known in self._known.values():
             known.questions.clear()
         if self._first_logon_at is None:
@@ -157,120 +131,108 @@ class OrderTracker:
         Call it before the message is written: the question counts as older than it is, never as younger.
         """
         self.restore(order)
-        known = self._known[order.client_order_id]
-        if self._profile.status_question is StatusQuestion.MASS:
-            return self._ask_for_all(known, now)
-        self._questions += 1
-        question = Question(f"{self._line}-{self._questions}", now)
-        known.questions.append(question)
-        self._asked[question.question_id] = order.client_order_id
-        for old in known.questions[:-_QUESTIONS_OPEN_MAX]:
-            self._asked.pop(old.question_id, None)
-        if self._profile.echoes_question:
-            del known.questions[:-_QUESTIONS_OPEN_MAX]
-        pairs: list[Pair] = [(35, "H"), (11, order.client_order_id), (790, question.question_id)]
-        if known.venue_order_id:
-            pairs.append((37, known.venue_order_id))
-        return question.question_id, [*pairs, (54, order.side), *security(order.contract, self._profile)]
-
-    def _ask_for_all(self, known: KnownOrder, now: float) -> tuple[str, list[Pair]]:
-        named = known.order.client_order_id
-        mass, pairs = self._mass.shared(named, known.sent_at, now), []
-        if mass is None:
-            self._questions += 1
-            mass = self._mass.begin(f"{self._line}-{self._questions}", now)
-            pairs = mass.pairs
-        if named not in mass.asked_for:
-            mass.asked_for[named] = None
-            known.questions.append(Question(mass.question_id, mass.asked_at))
-            del known.questions[:-_QUESTIONS_OPEN_MAX]
-        return mass.question_id, pairs
+        return self._questions.ask(self._known[order.client_order_id], now)
 
     def numbered(self, number: int, client_order_id: str, question: str = "") -> None:
         """Remember the MsgSeqNum of an order or question, because a Reject names nothing else."""
-        self._numbers[number] = _Sent(client_order_id, question)
-        if len(self._numbers) > _NUMBERS_KEPT:
-            del self._numbers[next(iter(self._numbers))]
+        self._questions.note_number(number, client_order_id, question)
 
     # --- Messages received ----------------------------------------------------------------------------
 
     def client_order_id(self, message: Message) -> str | None:
         """The order that a message is about, as far as it names one; restore it before `received`."""
-        if message.type == "8" and message.get(584):
-            # The venue tells of all its orders. Those that wait for an outcome are known here.
-            named = message.get(11) or ""
-            return named if named in self._known else None
-        if message.type == "8":
-            return message.get(11) or self._asked.get(message.get(790) or "")
-        if message.type == "j":
-            return message.get(379) or self._by_number(message)
-        return self._by_number(message) if message.type == "3" else None
+        kind = message.type
+        if kind == "8":
+            fields = message.first()
+            named = fields.get(11)
+            if 584 in fields:
+                # The venue tells of all its orders. Those that wait for an outcome are known here.
+                return named if named in self._known else None
+            return named or self._questions.order_asked_for(fields.get(790))
+        if kind in ("3", "j"):
+            sent = self._questions.sent_as(message.get(45))
+            named = message.get(379) if kind == "j" else None
+            return named or (sent.client_order_id if sent else None)
+        return None
 
     def received(self, message: Message, now: float) -> list[Effect]:
-        if message.type == "8" and message.get(584):
-            return list(self._mass_report(message, now))
-        if message.type == "8":
-            return list(self._execution_report(message, now))
-        if message.type in ("3", "j"):
-            return list(self._reject(message, now))
-        return []
+        kind = message.type
+        if kind == "8":
+            if message.get(584):
+                self._mass_report(message, now)
+            else:
+                self._execution_report(message, now)
+        elif kind in ("3", "j"):
+            self._reject(message, now)
+        return self._taken()
 
     def tick(self, now: float) -> list[Effect]:
         """Settle orders that waited long enough for the reports of their fills."""
         waiting = [self._known[each] for each in self._settling if each in self._known]
-        due = [each for each in waiting if each.settle_at is not None and each.settle_at <= now]
-        return [effect for known in due for effect in self._settle(known, now)]
+        for known in waiting:
+            if known.settle_at is not None and known.settle_at <= now:
+                self._settle(known, now)
+        return self._taken()
 
-    def _mass_report(self, message: Message, now: float) -> Iterator[Effect]:
+    def _taken(self) -> list[Effect]:
+        effects, self._effects = self._effects, []
+        return effects
+
+    def _add(self, effect: Effect) -> None:
+        self._effects.append(effect)
+
+    def _add_break(self, known: KnownOrder, made: LineBreak) -> None:
+        """Each execution of an order breaks once."""
+        if made.execution_id not in known.breaks:
+            known.breaks.add(made.execution_id)
+            self._effects.append(made)
+
+    def _mass_report(self, message: Message, now: float) -> None:
         """One of the reports that answer a question for all orders. After the last one, who is missing."""
         if self.client_order_id(message) is not None:
-            yield from self._execution_report(message, now)
-        complete = self._mass.note(message)
+            self._execution_report(message, now)
+        complete = self._questions.mass.note(message)
         for named in () if complete is None else complete.asked_for:
             known = self._known.get(named)
             if complete is not None and known is not None and named not in complete.named:
                 text = "It is not among the venue's orders."
-                yield from self._unknown(known, complete.question_id, replayed=False, text=text)
+                self._unknown(known, complete.question_id, replayed=False, text=text)
 
-    def _execution_report(self, message: Message, now: float) -> Iterator[Effect]:
+    def _execution_report(self, message: Message, now: float) -> None:
         known = self._known.get(self.client_order_id(message) or "")
         try:
             report = read_report(message)
         except ValueError as error:
-            yield from self._unreadable(message, known, str(error))
+            self._unreadable(message, known, str(error))
             return
         if known is None:
             if report.filled_e8 or report.last_e8:
-                yield break_of(
-                    BreakReason.FOREIGN_ID, report, None, "The report names an order that was not sent."
-                )
-            return
-        if wrong := other_terms(known.order, report):
-            yield from self._once(known, break_of(BreakReason.OTHER_TERMS, report, known.order, wrong))
-            return
-        if report.kind in ("H", "G"):
-            yield from self._changed_trade(known, report)
-            return
-        if report.reason == UNKNOWN and report.state == "8":
-            yield from self._unknown(known, report.question, replayed=report.replayed, text=report.text)
-            return
-        if report.reason == DUPLICATE and report.state == "8":
-            yield DuplicateSeen(known.order)
-            return
-        yield from self._believe(known, report, now)
+                text = "The report names an order that was not sent."
+                self._add(break_of(BreakReason.FOREIGN_ID, report, None, text))
+        elif wrong := other_terms(known.order, report):
+            self._add_break(known, break_of(BreakReason.OTHER_TERMS, report, known.order, wrong))
+        elif report.kind in ("H", "G"):
+            # Nothing is undone here: the desk has to see it.
+            self._add_break(known, changed_trade(known, report))
+        elif report.reason == UNKNOWN and report.state == "8":
+            self._unknown(known, report.question, replayed=report.replayed, text=report.text)
+        elif report.reason == DUPLICATE and report.state == "8":
+            self._add(DuplicateSeen(known.order))
+        else:
+            self._believe(known, report, now)
 
-    def _believe(self, known: KnownOrder, report: Report, now: float) -> Iterator[Effect]:
-        is_answer = self._close_question(known, report)
+    def _believe(self, known: KnownOrder, report: Report, now: float) -> None:
+        is_answer = self._questions.close(known, report)
         if known.venue_order_id and report.venue_order_id not in ("", known.venue_order_id):
-            yield from self._other_order(known, report, is_answer=is_answer)
+            self._other_order(known, report, is_answer=is_answer)
             return
         if report.venue_order_id:
             known.venue_order_id = report.venue_order_id
         if report.is_fill and report.execution_id not in known.fills:
-            yield from self._fill(known, report)
+            self._fill(known, report)
         if known.answer is not None:
             if report.filled_e8 > max(known.filled_e8, known.listed_e8):
-                yield from self._once(known, excess(known, report))
+                self._add_break(known, excess(known, report))
         else:
             if report.filled_e8 >= known.filled_e8 and report.average_e6:
                 known.average_e6 = report.average_e6
@@ -278,38 +240,36 @@ class OrderTracker:
             if report.state in _CLOSED_STATES:
                 if known.order.sends > 1 and report.state == "8" and not report.filled_e8 and not is_answer:
                     # It may be the refusal of a second sending, while the first was executed.
-                    yield Ask(known.order)
+                    self._add(Ask(known.order))
                 else:
                     text = report.text or f"The venue's order state is {_CLOSED_STATES[report.state]}."
                     known.closed = known.closed or Closed(report.filled_e8, text)
-            yield from self._settle(known, now)
-        if known.settle_at is None:
-            yield StatusAnswered(known.order, report.question if is_answer else "", standing(report))
+            self._settle(known, now)
+        if is_answer and known.settle_at is None:
+            self._add(StatusAnswered(known.order, report.question, standing(report)))
 
-    def _other_order(self, known: KnownOrder, report: Report, *, is_answer: bool) -> Iterator[Effect]:
+    def _other_order(self, known: KnownOrder, report: Report, *, is_answer: bool) -> None:
         """The venue has two orders with one ClOrdID. What it says of the second is not about the first."""
         if report.filled_e8 or report.last_e8:
             text = f"The venue has two orders with this id: {known.venue_order_id}, {report.venue_order_id}."
-            yield from self._once(known, break_of(BreakReason.OVERFILL, report, known.order, text))
+            self._add_break(known, break_of(BreakReason.OVERFILL, report, known.order, text))
         if is_answer:
-            yield StatusAnswered(known.order, report.question, "The venue has two orders with this id.")
+            self._add(StatusAnswered(known.order, report.question, "The venue has two orders with this id."))
         elif not report.question and report.kind != "I" and known.answer is None:
             # The answer to another question would name both orders again.
-            yield Ask(known.order)
+            self._add(Ask(known.order))
 
-    def _fill(self, known: KnownOrder, report: Report) -> Iterator[Effect]:
+    def _fill(self, known: KnownOrder, report: Report) -> None:
         """A fill that was not seen before."""
         allowed_e8 = known.order.quantity_e8 if known.answer is None else known.filled_e8
         if known.listed_e8 + report.last_e8 > allowed_e8:
-            yield from self._once(
-                known, break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it.")
-            )
+            self._add_break(known, break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it."))
             return
         fill = Fill(report.execution_id, report.last_e8, report.last_price_e6, report.at_us)
         known.fills[fill.execution_id] = fill
-        yield FillSeen(known.order, fill)
+        self._add(FillSeen(known.order, fill))
 
-    def _settle(self, known: KnownOrder, now: float) -> Iterator[Effect]:
+    def _settle(self, known: KnownOrder, now: float) -> None:
         """The final answer, if there is one by now."""
         order, listed_e8 = known.order, known.listed_e8
         filled_e8 = max(known.filled_e8, listed_e8)
@@ -323,16 +283,16 @@ class OrderTracker:
         known.settle_at = None
         self._settling.discard(order.client_order_id)
         if filled_e8 > order.quantity_e8:
-            yield from self._once(known, excess_of_total(known, filled_e8))
+            self._add_break(known, excess_of_total(known, filled_e8))
             filled_e8 = order.quantity_e8
         fills = [*known.fills.values()]
         if filled_e8 > listed_e8:
             fills.append(rest_of(known, filled_e8))
         known.filled_e8 = filled_e8
         known.answer = final_answer(known, tuple(fills))
-        yield OrderFinal(order, known.answer, filled_e8)
+        self._add(OrderFinal(order, known.answer, filled_e8))
 
-    def _unknown(self, known: KnownOrder, question_id: str, *, replayed: bool, text: str) -> Iterator[Effect]:
+    def _unknown(self, known: KnownOrder, question_id: str, *, replayed: bool, text: str) -> None:
         """The venue says that it does not know the order. That is proven only if
 
         - it answers a question that was asked on this line, and is no replay of an earlier answer;
@@ -341,116 +301,64 @@ class OrderTracker:
 
         And never for an order of which anything was heard.
         """
-        question = self._question(known, question_id)
+        question = self._questions.find(known, question_id)
         if question is None or replayed:
-            yield StatusAnswered(known.order, "", "An answer to no question of this line.")
+            self._add(StatusAnswered(known.order, "", "An answer to no question of this line."))
             return
-        known.questions.remove(question)
-        self._asked.pop(question.question_id, None)
+        self._questions.forget(known, question)
         heard_of = known.venue_order_id or known.fills or known.filled_e8 or known.answer or known.closed
         begin = known.sent_at if known.line else self._first_logon_at
         early = begin is None or question.asked_at - begin < self._profile.unknown_after_s
         if heard_of or early or known.line > self._line:
             why = "before it" if heard_of else "too soon after the order"
-            yield StatusAnswered(
-                known.order, question.question_id, f"Not known to the venue, asked {why}. {text}"
-            )
+            message = f"Not known to the venue, asked {why}. {text}"
+            self._add(StatusAnswered(known.order, question.question_id, message))
             return
-        yield OrderUnknown(known.order)
+        self._add(OrderUnknown(known.order))
         del self._known[known.order.client_order_id]
 
-    def _reject(self, message: Message, now: float) -> Iterator[Effect]:
+    def _reject(self, message: Message, now: float) -> None:
         """A Reject or Business Message Reject of an order or a question of this line."""
         if message.get(43) == "Y" or message.get(97) == "Y":
             return
-        sent = self._numbers.get(number_of(message.get(45)))
+        sent = self._questions.sent_as(message.get(45))
         client_order_id = sent.client_order_id if sent else message.get(379) or ""
         known = self._known.get(client_order_id)
         if known is None or (sent is None and message.get(372) != "D"):
             return
         text = message.get(58) or "The venue rejected the message."
-        if sent is not None and sent.question in self._mass:
-            yield from self._mass_rejected(sent.question, text)
+        if sent is not None and sent.question in self._questions.mass:
+            self._mass_rejected(sent.question, text)
             return
         if sent is not None and sent.question:
             reason = message.get(380)
             if self._profile.unknown is UnknownForm.REJECT and reason in (None, "1"):
-                yield from self._unknown(known, sent.question, replayed=False, text=text)
+                self._unknown(known, sent.question, replayed=False, text=text)
             else:
-                yield StatusAnswered(known.order, sent.question, text)
+                self._add(StatusAnswered(known.order, sent.question, text))
             return
         is_proof = (
             message.get(373) not in (None, "99") if message.type == "3" else message.get(380) in _NOT_TAKEN
         )
         heard_of = known.venue_order_id or known.fills or known.filled_e8
         if known.answer is not None or not is_proof or heard_of or known.order.sends > 1:
-            yield Ask(known.order)
+            self._add(Ask(known.order))
             return
         known.closed = Closed(0, text)
-        yield from self._settle(known, now)
+        self._settle(known, now)
 
-    def _mass_rejected(self, question_id: str, text: str) -> Iterator[Effect]:
+    def _mass_rejected(self, question_id: str, text: str) -> None:
         """It proves nothing about any order."""
-        ended = self._mass.end(question_id)
+        ended = self._questions.mass.end(question_id)
         for named in () if ended is None else ended.asked_for:
             if named in self._known:
-                yield StatusAnswered(self._known[named].order, question_id, text)
+                self._add(StatusAnswered(self._known[named].order, question_id, text))
 
-    def _changed_trade(self, known: KnownOrder, report: Report) -> Iterator[Effect]:
-        """The venue cancelled or corrected a trade. Nothing is undone here: the desk has to see it."""
-        cancelled = report.kind == "H"
-        reason = BreakReason.TRADE_CANCELLED if cancelled else BreakReason.TRADE_CORRECTED
-        fill = known.fills.get(report.execution_ref)
-        quantity_e8 = report.last_e8 or (fill.quantity_e8 if fill else 0)
-        made = break_of(reason, report, known.order, f"Trade {report.execution_ref}. {report.text}".strip())
-        # What is listed is what the venue did last: a cancelled purchase is a sale.
-        side = made.side if not cancelled else {"1": "2", "2": "1"}.get(made.side, made.side)
-        price_e6 = report.last_price_e6 or (fill.price_e6 if fill else 0)
-        made = msgspec.structs.replace(made, quantity_e8=quantity_e8, side=side, price_e6=price_e6)
-        yield from self._once(known, made)
-
-    def _unreadable(self, message: Message, known: KnownOrder | None, error: str) -> Iterator[Effect]:
-        execution_id = message.get(17) or f"unreadable:{message.get(11)}"
-        client_order_id = message.get(11) or ""
-        order = None if known is None else known.order
-        reason = BreakReason.UNREADABLE
-        made = LineBreak(reason, execution_id, client_order_id, order, "", "", 0, 0, 0, error)
+    def _unreadable(self, message: Message, known: KnownOrder | None, error: str) -> None:
         if known is None:
-            yield made
-        else:
-            yield from self._once(known, made)
-            # An answer that cannot be read is not asked for again at once: the next one would be the same.
-            if message.get(150) != "I" and message.get(790) is None:
-                yield Ask(known.order)
-
-    def _once(self, known: KnownOrder, made: LineBreak) -> Iterator[LineBreak]:
-        if made.execution_id not in known.breaks:
-            known.breaks.add(made.execution_id)
-            yield made
-
-    # --- Questions ------------------------------------------------------------------------------------
-
-    def _question(self, known: KnownOrder, question_id: str) -> Question | None:
-        """The open question that an answer belongs to.
-
-        A venue that does not echo the id answers the oldest one, as far as anybody can tell. Taking a later
-        question for it would make the answer look more recent than it may be.
-        """
-        if not self._profile.echoes_question and not question_id:
-            return known.questions[0] if known.questions else None
-        return next((each for each in known.questions if each.question_id == question_id), None)
-
-    def _close_question(self, known: KnownOrder, report: Report) -> bool:
-        """Whether the report answers a question of this line."""
-        if report.replayed or not (report.question or report.kind == "I"):
-            return False
-        question = self._question(known, report.question)
-        if question is None:
-            return False
-        known.questions.remove(question)
-        self._asked.pop(question.question_id, None)
-        return True
-
-    def _by_number(self, message: Message) -> str | None:
-        sent = self._numbers.get(number_of(message.get(45)))
-        return sent.client_order_id if sent else None
+            self._add(unreadable(message, None, error))
+            return
+        self._add_break(known, unreadable(message, known.order, error))
+        # An answer that cannot be read is not asked for again at once: the next one would be the same.
+        if message.get(150) != "I" and message.get(790) is None:
+            self._add(Ask(known.order))
