@@ -13,9 +13,10 @@ from bullion.hedge.fix.line_client import LineClient, LineVenue
 from bullion.hedge.fix.line_control import LineControl
 from bullion.hedge.fix.line_server import LineServer
 from bullion.hedge.fix.message_log import MessageLog
+from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.profile import Line
 from bullion.hedge.fix.schedule import Schedule
-from bullion.hedge.fix.venue import FixVenue, Reference
+from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
     FIX,
     HedgeRequest,

@@ -13,11 +13,12 @@ import pytest
 from bullion.hedge.fix.codec import message_of
 from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
+from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.profile import OrderType, StatusQuestion
 from bullion.hedge.fix.schedule import Timetable
 from bullion.hedge.fix.session_effects import LineState
 from bullion.hedge.fix.tradeability import MarketStatus
-from bullion.hedge.fix.venue import FixVenue, Reference
+from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
     Confirmed,
     Declined,
