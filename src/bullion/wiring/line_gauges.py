@@ -3,7 +3,6 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from bullion.hedge.fix.line_counts import ANSWER_BOUNDS_S
-from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.session_effects import LineState
 from bullion.web.metrics import add_counts
 
@@ -11,7 +10,6 @@ from .counter_copy import CounterCopy
 from .fix_lines import BrokerLine, FixLines
 
 _KINDS = frozenset("0123459ADHhfjy8") | {"AF"}
-_DIRECTIONS = {Direction.IN: "in", Direction.OUT: "out"}
 
 
 class LineGauges:
@@ -61,9 +59,11 @@ class LineGauges:
         self._copy(self._gaps, status.gaps, name)
         self._copy(self._unknown_ever, line.own.counts.unknown, name)
         by_label: dict[tuple[str, str], int] = {}
-        for (direction, kind), number in line.own.line.messages.items():
-            labels = (_DIRECTIONS[direction], kind if kind in _KINDS else "other")
-            by_label[labels] = by_label.get(labels, 0) + number
+        messages = line.own.line.messages
+        for direction, counts in (("in", messages.received), ("out", messages.sent)):
+            for kind, number in counts.items():
+                labels = (direction, kind if kind in _KINDS else "other")
+                by_label[labels] = by_label.get(labels, 0) + number
         for labels, number in by_label.items():
             self._copy(self._messages, number, name, *labels)
         self._copy_answers(name, line.own.counts.answer_s, line.own.counts.answers)

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from bullion.hedge.fix.codec import message_of
-from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.profile import OrderType, StatusQuestion
@@ -256,8 +255,8 @@ def test_one_question_for_all_orders_recovers_them() -> None:
         stage.behaviour.mode = Mode.FILL
         stage.acceptor.cut()
         await asyncio.sleep(2)
-        assert venue.line.messages[Direction.OUT, "AF"] == 1
-        assert venue.line.messages[Direction.OUT, "H"] == 0
+        assert venue.line.messages.sent["AF"] == 1
+        assert venue.line.messages.sent["H"] == 0
         assert stage.records.orders[requests[1].order_id].unknown
         answers = [await venue.order_status(each) for each in requests]
         assert [type(each) for each in answers] == [Confirmed, UnknownOrder, Confirmed]

@@ -6,7 +6,6 @@ before, the venue repeats the chunk.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol, cast
 
@@ -14,6 +13,7 @@ import msgspec
 import structlog
 
 from .codec import SIZE_MAX, Decoder, Garbled, Message, Pair
+from .line_counts import MessageCounts
 from .message_log import Direction, MessageLog
 from .session import Session
 from .session_effects import Close, CloseKind, Deliver, Effect, LoggedOn, NotLoggedOn, Reserve, Send, Skipped
@@ -57,7 +57,7 @@ class FixConnection(asyncio.Protocol):
         *,
         log: MessageLog | None = None,
         may_write: Callable[[], bool] = lambda: True,
-        counts: Counter[tuple[Direction, str]] | None = None,
+        counts: MessageCounts | None = None,
         reserve: Callable[[int], Awaitable[None]] | None = None,
         starts: Callable[[Session, int], Sequence[Effect]] | None = None,
         size_max: int = SIZE_MAX,
@@ -65,7 +65,7 @@ class FixConnection(asyncio.Protocol):
         """An initiator passes `starts`, which begins its session once the socket is there.
 
         `begin`: the session, made from the first message by an acceptor; None hangs up on it.
-        `counts`: messages, by direction and type.
+        `counts`: messages, counted for longer than this connection.
         `may_write`: whether this process still holds the line. It is asked before every write.
         `reserve`: stores that outgoing numbers below this one may be used, if numbers are kept.
         """
@@ -74,7 +74,7 @@ class FixConnection(asyncio.Protocol):
         self._now_us = now_us
         self._log = log
         self._may_write = may_write
-        self._counts = Counter() if counts is None else counts
+        self._counts = counts or MessageCounts()
         self._reserve = reserve
         self._starts = starts
         self._decoder = Decoder(size_max)
@@ -142,13 +142,14 @@ class FixConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now_us = self._now_us()
         effects: list[Effect] = []
+        received = self._counts.received
         for each in self._decoder.feed(data):
             if isinstance(each, Garbled):
                 _log.warning("fix_garbled", reason=each.reason, size=each.size)
                 continue
             if self._log is not None:
                 self._log.note(Direction.IN, each.raw)
-            self._counts[Direction.IN, each.type] += 1
+            received[each.type] += 1
             self.in_us = now_us
             if self.session is None:
                 self.session = self._begin(each)
@@ -186,6 +187,9 @@ class FixConnection(asyncio.Protocol):
                 self._start_reservation(each.below)
             else:
                 rest.append(each)
+        if not rest:
+            self._deliver(messages, skipped=False)
+            return
         for each in rest:
             if isinstance(each, LoggedOn) and not self._ended:
                 self._owner.logged_on(each)
@@ -208,7 +212,7 @@ class FixConnection(asyncio.Protocol):
         if self._log is not None:
             self._log.note(Direction.OUT, one.data)
         transport.write(one.data)
-        self._counts[Direction.OUT, one.type] += 1
+        self._counts.sent[one.type] += 1
         self.out_us = self._now_us()
         if transport.get_write_buffer_size() > _UNSENT_MAX:
             self.abort("The other side does not read.")

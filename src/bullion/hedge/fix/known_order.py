@@ -27,7 +27,8 @@ class KnownOrder(msgspec.Struct):
     sent_at: float
     line: int
     """On which line it was sent last; 0: on one that was closed before this process began."""
-    fills: dict[str, Fill]
+    fills: dict[str, Fill] = {}
+    """By their ExecIDs. To be changed by `add_fill` alone."""
     answer: FinalAnswer | None = None
     filled_e8: int = 0
     """The largest total that the venue named; with an answer, the total of that answer."""
@@ -38,9 +39,12 @@ class KnownOrder(msgspec.Struct):
     questions: list[Question] = msgspec.field(default_factory=list)
     breaks: set[str] = msgspec.field(default_factory=set)
 
-    @property
-    def listed_e8(self) -> int:
-        return sum(each.quantity_e8 for each in self.fills.values())
+    listed_e8: int = 0
+    """The total of `fills`."""
+
+    def add_fill(self, fill: Fill) -> None:
+        self.fills[fill.execution_id] = fill
+        self.listed_e8 += fill.quantity_e8
 
 
 def rest_of(known: KnownOrder, filled_e8: int) -> Fill:

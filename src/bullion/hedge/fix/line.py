@@ -3,7 +3,6 @@
 import asyncio
 import random
 import ssl
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Protocol, cast
@@ -13,7 +12,8 @@ import structlog
 
 from .codec import Message, Pair
 from .connection import Chunk, FixConnection
-from .message_log import Direction, MessageLog
+from .line_counts import MessageCounts
+from .message_log import MessageLog
 from .pace import Pace
 from .profile import Line, Tls, session_settings
 from .schedule import Schedule
@@ -176,8 +176,7 @@ class FixLine:
         self._logons = self._losses = self._gaps = self._garbled = 0
         self.resets = 0
         """Logons with new numbers that the desk asked for, and that the venue answered."""
-        self.messages: Counter[tuple[Direction, str]] = Counter()
-        """How many, by direction and type."""
+        self.messages = MessageCounts()
 
     # --- What the owner and the desk do ---------------------------------------------------------------
 

@@ -1,11 +1,22 @@
-"""What a line has done with orders, in plain numbers. They are copied into the metrics in the background."""
+"""What a line has done, in plain numbers. They are copied into the metrics in the background."""
 
 from bisect import bisect_left
+from collections import Counter
 
 ANSWER_BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
 
 
+class MessageCounts:
+    """Messages by their type."""
+
+    def __init__(self) -> None:
+        self.received: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+
+
 class LineCounts:
+    """Orders."""
+
     def __init__(self) -> None:
         self.answer_s = 0.0
         """All times together that the venue took to report an outcome."""

@@ -55,6 +55,8 @@ class OrderFactory:
         if request.contract:
             return next((each for each in ours if each.code == request.contract), None)
         fitting = [each for each in ours if each.instrument == request.instrument]
+        if len(fitting) == 1:
+            return fitting[0]
         return min(fitting, key=lambda each: (each.step_mg, each.code), default=None)
 
     def _limit(self, contract: Contract, trade_type: str) -> int | None:

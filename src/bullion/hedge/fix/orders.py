@@ -78,8 +78,10 @@ class OrderTracker:
         When it was sent exactly is not known, but it was before the first logon of this process.
         """
         if order.client_order_id not in self._known:
-            found = {each.execution_id: each for each in fills}
-            self._known[order.client_order_id] = KnownOrder(order, 0.0, 0, found, answer, filled_e8)
+            known = KnownOrder(order, 0.0, 0, answer=answer, filled_e8=filled_e8)
+            for each in {each.execution_id: each for each in fills}.values():
+                known.add_fill(each)
+            self._known[order.client_order_id] = known
 
     def forget(self, client_order_id: str) -> None:
         """Drop an order from memory. If a report names it later, restore it from the store first."""
@@ -105,7 +107,7 @@ class OrderTracker:
         """It is about to be sent. Until `send`, no answer proves that the venue does not know it."""
         known = self._known.get(order.client_order_id)
         if known is None:
-            known = self._known[order.client_order_id] = KnownOrder(order, inf, self._line, {})
+            known = self._known[order.client_order_id] = KnownOrder(order, inf, self._line)
         known.order, known.sent_at = order, inf
 
     def give_up(self, client_order_id: str, now: float) -> None:
@@ -266,7 +268,7 @@ class OrderTracker:
             self._add_break(known, break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it."))
             return
         fill = Fill(report.execution_id, report.last_e8, report.last_price_e6, report.at_us)
-        known.fills[fill.execution_id] = fill
+        known.add_fill(fill)
         self._add(FillSeen(known.order, fill))
 
     def _settle(self, known: KnownOrder, now: float) -> None:

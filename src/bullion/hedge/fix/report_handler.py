@@ -44,7 +44,7 @@ from .profile import Line
 from .records import LineRecords, StoredOrder
 from .session_effects import LineState, NotLoggedOn
 from .step_queue import StepQueue
-from .tradeability import MarketStatus
+from .tradeability import MARKET_TYPES, MarketStatus
 
 _SETTLE_S = 0.05
 _STORE_PAUSE_S = 0.5
@@ -150,16 +150,17 @@ class ReportHandler:
 
     async def _take(self, connection_no: int, chunk: Chunk) -> None:
         """Outcomes are stored before anybody hears of them, and before the incoming number moves."""
-        tracker = self._tracker
+        tracker, now = self._tracker, self._monotonic()
         effects: list[Effect] = []
         for message in chunk.messages:
-            self._market.note(message)
+            if message.type in MARKET_TYPES:
+                self._market.note(message)
             named = tracker.client_order_id(message)
             if named is not None and named not in tracker:
                 stored = await self._from_store(self._records.find_sent, named)
                 if stored is not None:
                     self._restore(stored)
-            effects += tracker.received(message, self._monotonic())
+            effects += tracker.received(message, now)
         if effects:
             await self._apply(effects)
         if tracker.settling and self._tick_timer is None:

@@ -124,15 +124,15 @@ class Session(SessionNumbers):
 
     def _identified(self, message: Message, now_us: int) -> int | None:
         """The message's number, if it is from the other side of this session and of this time."""
-        settings = self.settings
-        if message.get(8) != settings.begin:
+        settings, fields = self.settings, message.first()
+        if fields.get(8) != settings.begin:
             self._log_out(CloseKind.VIOLATION, f"BeginString must be {settings.begin}", now_us)
             return None
-        text = message.get(34)
+        text = fields.get(34)
         if text is None or not text.isascii() or not text.isdigit() or len(text) > 18:
             self._log_out(CloseKind.VIOLATION, "MsgSeqNum is missing or not a number", now_us)
             return None
-        if message.get(49) != settings.target or message.get(56) != settings.sender:
+        if fields.get(49) != settings.target or fields.get(56) != settings.sender:
             # Before the logon nothing tells who is there: no answer.
             if self.state is not LineState.LOGGING_ON:
                 self._reject(message, now_us, COMP_ID_WRONG, "CompID problem", None)

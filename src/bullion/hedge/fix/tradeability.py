@@ -4,6 +4,8 @@ from bullion.hedge.venue import Tradeability
 
 from .codec import Message, WrongGroup
 
+MARKET_TYPES = frozenset("fhy")
+"""The types of these messages."""
 _SECURITY = {
     **dict.fromkeys(("2", "18", "19", "21"), Tradeability.SUSPENDED),  # halted, not available, not traded
     **dict.fromkeys(("3", "17", "22", "23"), Tradeability.TRADABLE),  # resumed, ready to trade
