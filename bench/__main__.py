@@ -58,10 +58,10 @@ def _measure(extent: Extent) -> Findings:
             memory = bench.memory()
         beside_console = measure_beside_console(extent, shared, _say)
         footprints = measure_footprints(extent, shared, _say)
-    market_lines = measure_market_lines(extent, _say)
+    market = measure_market_lines(extent, _say)
     # It has servers of its own, beside which nothing else should run.
     growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
-    return Findings(run, memory, footprints, growths, beside_console, market_lines)
+    return Findings(run, memory, footprints, growths, beside_console, market)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

@@ -6,6 +6,7 @@ from .figures import Run
 from .footprint import Footprint
 from .growing import growth_ratios
 from .growth import Growth
+from .market_results import MarketFindings
 from .ratio import RatioResult
 from .ratios import RATIOS
 
@@ -18,7 +19,7 @@ class Findings:
     footprints: list[Footprint] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
     beside_console: list[RatioResult] = field(default_factory=list)
-    market_lines: list[RatioResult] = field(default_factory=list)
+    market: MarketFindings = field(default_factory=MarketFindings)
 
     @property
     def ratios(self) -> list[RatioResult]:
@@ -28,4 +29,4 @@ class Findings:
             for ratio in RATIOS
             if all(point in self.run.outcomes for point in ratio.points)
         ]
-        return found + self.beside_console + self.market_lines + growth_ratios(self.growths)
+        return found + self.beside_console + growth_ratios(self.growths)

@@ -5,11 +5,12 @@ so that no store is part of what is measured. The message log is off, and the lo
 microseconds are CPU time of this process unless a row says otherwise.
 """
 
+import argparse
 import asyncio
 import contextlib
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from itertools import count, islice
 from pathlib import Path
 from statistics import median, quantiles
@@ -33,10 +34,15 @@ from tests.support.fix_node import Acceptor
 from tests.support.fix_venue import contracts, line_of
 from tests.support.line_memory import MemoryRecords
 
+from .bare_line import BareLine, bare_line, bare_venue
+from .cover_parts import PARTS, REST, CoverParts
 from .extent import FULL, Extent
 from .faults import CallFailed
+from .market_results import MarketFindings, replace_market
+from .quickfix_deals import AVAILABLE, QuickFixDeals, quickfix_deals
 from .ratio import RatioResult, Target, at_least, at_most
 from .spread import Spread
+from .table import aligned, ratio_rows
 
 _PROFILE = msgspec.structs.replace(
     RESETTING,
@@ -47,58 +53,100 @@ _PROFILE = msgspec.structs.replace(
 )
 _REPORTS_EACH = 2
 """The venue says that it took an order, and that it filled it."""
-_WARM_UP = 200
+_WARM_UP = 100
 _UNSETTLED, _FEW = 500, 20
 _QUESTIONS_PER_S = 100
 _QUOTES_PER_S = 1_000
 _STEPS_PER_S = 4
 _AT_ONCE = 64
-_ORDER_BYTES = 174
+_SLICE = 10
+_RIVALS: dict[str, tuple[Target | None, str]] = {
+    "quickfix": (at_most(1.5), "the same deal by QuickFIX from Python, which knows nothing of orders"),
+    "bare": (None, "as many bytes there and back to a process that does nothing with them"),
+}
 _PATIENCE_S = 30.0
 _ids = count(1)
 T = TypeVar("T")
 
 
-def measure_market_lines(extent: Extent, say: Callable[[str], None]) -> list[RatioResult]:
+def measure_market_lines(extent: Extent, say: Callable[[str], None]) -> MarketFindings:
     say("covering over FIX, and quotes")
     rounds = max(1, min(extent.rounds, 3))
-    orders = max(20, int(500 * extent.seconds))
+    orders = max(40, int(500 * extent.seconds))
     try:
-        covers = [_run(_covers(orders)) for _ in range(rounds)]
+        covers = [_measure_covers(orders) for _ in range(rounds)]
         back_s = _run(_line_back(_UNSETTLED if extent.growth_orders else _FEW))
     except (AssertionError, OSError, TimeoutError) as error:
         raise CallFailed(f"Covering over FIX: {error!r}.") from error
     shares = [_quotes_share(max(500, 10 * orders)) for _ in range(rounds)]
     quotes = f"{_QUOTES_PER_S:,} quotes a second from two sources, through guard and choice"
     back = f"{_UNSETTLED} open orders are known after a cut, at {_QUESTIONS_PER_S} questions a second"
-    echo = "as many bytes to an echo on the loopback and back"
+    taken = f"reports that a core takes in a second, with their orders, {_AT_ONCE} covers at once"
     busy_s = [each.busy_cpu_us / 1e6 for each in covers]
-    return [
-        _found("cover_cpu_us", [each.cpu_us for each in covers], at_most(120), "CPU µs of one cover"),
-        _found("cover_p50_ms", [each.p50_us / 1000 for each in covers], at_most(0.5), "p50 of a cover, ms"),
-        _found("cover_p99_ms", [each.p99_us / 1000 for each in covers], at_most(3.0), "p99 of a cover, ms"),
-        _found("cover_p50_vs_echo", [each.p50_us / each.echo_us for each in covers], None, f"p50 ÷ {echo}"),
-        _found(
-            "reports_per_s",
-            [_REPORTS_EACH / each for each in busy_s],
-            at_least(2_000),
-            f"reports that a core takes in a second, with their orders, {_AT_ONCE} covers at once",
-        ),
+    rows = [
+        *_compared("quickfix", [(each.own, each.quickfix) for each in covers if each.quickfix is not None]),
+        *_compared("bare", [(each.own, each.bare) for each in covers]),
+        _found("cover_cpu_us", [each.own.cpu_us for each in covers], at_most(120), "CPU µs of one cover"),
+        _found("cover_p50_ms", [each.own.p50_us / 1000 for each in covers], at_most(0.5), "p50 of it, ms"),
+        _found("cover_p99_ms", [each.own.p99_us / 1000 for each in covers], at_most(3.0), "p99 of it, ms"),
+        _found("reports_per_s", [_REPORTS_EACH / each for each in busy_s], at_least(2_000), taken),
         _found("quotes_core_share", shares, at_most(0.10), f"part of a core: {quotes}"),
         _found("line_back_s", [back_s], at_most(5.0), f"seconds until {back}"),
     ]
+    return MarketFindings(rows, _parts_us(covers))
+
+
+def _compared(name: str, pairs: "Sequence[tuple[_Deals, _Deals]]") -> Iterator[RatioResult]:
+    if not pairs:
+        return
+    target, what = _RIVALS[name]
+    cpu = [own.cpu_us / other.cpu_us for own, other in pairs]
+    p50 = [own.p50_us / other.p50_us for own, other in pairs]
+    yield _found(f"cover_cpu_vs_{name}", cpu, target, f"CPU of a cover ÷ that of {what}")
+    yield _found(f"cover_p50_vs_{name}", p50, target, f"p50 of a cover ÷ that of {what}")
 
 
 def _found(name: str, rounds: Sequence[float], target: Target | None, divides: str) -> RatioResult:
     return RatioResult(name, Spread.of(rounds), divides, target)
 
 
-class _Covers(msgspec.Struct, frozen=True):
-    cpu_us: float
-    busy_cpu_us: float
-    p50_us: float
-    p99_us: float
-    echo_us: float
+def _parts_us(covers: "Sequence[_Covers]") -> dict[str, float]:
+    """Medians of the rounds. What none of the timed parts took is the rest."""
+    found = {part: median(each.parts_us[part] for each in covers) for part in PARTS}
+    whole = median(each.own.cpu_us for each in covers)
+    return found | {REST: max(0.0, whole - sum(found.values()))}
+
+
+class _Deals(msgspec.Struct):
+    """Some at a time, in turn with those that they are compared with: all have the same machine."""
+
+    cpu: list[float] = []
+    took_us: list[float] = []
+
+    def add(self, cpu_us: float, took_us: Sequence[float]) -> None:
+        self.cpu.append(cpu_us)
+        self.took_us += took_us
+
+    @property
+    def cpu_us(self) -> float:
+        """When the rest of the machine disturbed it least."""
+        return min(self.cpu)
+
+    @property
+    def p50_us(self) -> float:
+        return median(self.took_us)
+
+    @property
+    def p99_us(self) -> float:
+        return quantiles(self.took_us, n=100)[98]
+
+
+class _Covers(msgspec.Struct):
+    own: _Deals
+    bare: _Deals
+    quickfix: _Deals | None
+    busy_cpu_us: float = 0
+    parts_us: dict[str, float] = {}
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
@@ -156,57 +204,73 @@ def _request(number: int) -> HedgeRequest:
     return HedgeRequest(str(UUID(int=number)), "main", "GOLD", side, 10_000, 7_000_000, "gold", 1_000)
 
 
-async def _cover(venue: FixVenue, request: HedgeRequest) -> float:
-    """Microseconds until it is confirmed."""
-    began_ns = time.perf_counter_ns()
+async def _cover(venue: FixVenue, request: HedgeRequest) -> None:
     answer = await venue.submit(request)
     assert isinstance(answer, Confirmed), answer
-    return (time.perf_counter_ns() - began_ns) / 1000
 
 
-async def _covers(orders: int) -> _Covers:
-    with _venue_process() as acceptor:
-        async with _line(acceptor.port, _Records()) as venue:
-            await _until(lambda: venue.line.state is LineState.UP)
-            for each in _requests(min(_WARM_UP, orders)):
-                await _cover(venue, each)
-            requests = _requests(orders)
-            began_ns = time.process_time_ns()
-            took_us = [await _cover(venue, each) for each in requests]
-            cpu_us = (time.process_time_ns() - began_ns) / 1000 / orders
-            left = iter(_requests(orders))
-
-            async def some() -> None:
-                for each in left:
-                    await _cover(venue, each)
-
-            began_ns = time.process_time_ns()
-            await asyncio.gather(*(some() for _ in range(_AT_ONCE)))
-            busy_cpu_us = (time.process_time_ns() - began_ns) / 1000 / orders
-    hundredths = quantiles(took_us, n=100)
-    return _Covers(cpu_us, busy_cpu_us, hundredths[49], hundredths[98], await _echo_p50_us(orders))
+async def _timed(works: Iterable[Awaitable[None]]) -> tuple[float, list[float]]:
+    """One after the other. CPU microseconds of each on average, and how long each took."""
+    took_us = []
+    began_cpu_ns = time.process_time_ns()
+    for each in works:
+        began_ns = time.perf_counter_ns()
+        await each
+        took_us.append((time.perf_counter_ns() - began_ns) / 1000)
+    return (time.process_time_ns() - began_cpu_ns) / 1000 / len(took_us), took_us
 
 
-async def _echo_p50_us(times: int) -> float:
-    """Of as many bytes as an order has, to a bare server and back. Both are in this process."""
+def _measure_covers(orders: int) -> _Covers:
+    with contextlib.ExitStack() as stack:
+        acceptor, bare_port = stack.enter_context(_venue_process()), stack.enter_context(bare_venue())
+        rival = None
+        if AVAILABLE:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bullion-bench-")))
+            rival = stack.enter_context(quickfix_deals(stack.enter_context(_venue_process()).port, folder))
+        return _run(_covers(acceptor.port, bare_port, rival, orders))
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError):
-            while True:
-                writer.write(await reader.readexactly(_ORDER_BYTES))
-        writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
-        took_us = []
-        for _ in range(times):
-            began_ns = time.perf_counter_ns()
-            writer.write(bytes(_ORDER_BYTES))
-            await reader.readexactly(_ORDER_BYTES)
-            took_us.append((time.perf_counter_ns() - began_ns) / 1000)
-        writer.close()
-        await writer.wait_closed()
-    return median(took_us)
+async def _covers(port: int, bare_port: int, rival: QuickFixDeals | None, orders: int) -> _Covers:
+    async with _line(port, _Records()) as venue, bare_line(bare_port) as bare:
+        await _until(lambda: venue.line.state is LineState.UP)
+        found = _Covers(_Deals(), _Deals(), None if rival is None else _Deals())
+        await _compare(_Covers(_Deals(), _Deals(), found.quickfix and _Deals()), venue, bare, rival, _WARM_UP)
+        for _ in range(orders // _SLICE):
+            await _compare(found, venue, bare, rival, _SLICE)
+        found.busy_cpu_us = await _busy_cpu_us(venue, orders)
+        found.parts_us = await _timed_parts(venue, orders)
+    return found
+
+
+async def _compare(
+    found: _Covers, venue: FixVenue, bare: BareLine, rival: QuickFixDeals | None, size: int
+) -> None:
+    requests = _requests(size)
+    found.own.add(*await _timed(_cover(venue, each) for each in requests))
+    found.bare.add(*await _timed(bare.deal() for _ in range(size)))
+    if rival is not None and found.quickfix is not None:
+        found.quickfix.add(*rival.deal(size))
+
+
+async def _busy_cpu_us(venue: FixVenue, orders: int) -> float:
+    left = iter(_requests(orders))
+
+    async def some() -> None:
+        for each in left:
+            await _cover(venue, each)
+
+    began_ns = time.process_time_ns()
+    await asyncio.gather(*(some() for _ in range(_AT_ONCE)))
+    return (time.process_time_ns() - began_ns) / 1000 / orders
+
+
+async def _timed_parts(venue: FixVenue, orders: int) -> dict[str, float]:
+    parts = CoverParts()
+    with parts.timed():
+        for each in _requests(orders):
+            await _cover(venue, each)
+            parts.end_cover()
+    return parts.us()
 
 
 async def _line_back(orders: int) -> float:
@@ -242,10 +306,16 @@ def _quotes_share(quotes: int) -> float:
 
 
 def main() -> None:
-    for found in measure_market_lines(FULL, print):
-        verdict = {True: "met", False: "not met", None: ""}[found.met]
-        target = "" if found.target is None else found.target.words
-        print(f"{found.name:20}{found.spread.value:10.2f}  {target:12}{verdict:8}  {found.divides}")
+    parser = argparse.ArgumentParser(prog="bench.market_lines", description=__doc__)
+    parser.add_argument("--results", type=Path, help="write the market's part of this file anew")
+    given = parser.parse_args()
+    found = measure_market_lines(FULL, print)
+    for row in aligned(ratio_rows(found.ratios)):
+        print(row)
+    for part, us in found.parts_us.items():
+        print(f"{us:8.0f} µs  {part}")
+    if given.results is not None:
+        replace_market(given.results, found)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from .figures import Run, server_us
 from .load import Outcome
@@ -51,6 +51,16 @@ class RatioResult:
     @property
     def met(self) -> bool | None:
         return None if self.target is None else self.target.met(self.spread.value)
+
+
+def ratio_results(found: RatioResult) -> dict[str, Any]:
+    return {
+        **found.spread.rounded(3),
+        "divides": found.divides,
+        "target": found.target and found.target.words,
+        "met": found.met,
+        "by_server_time": found.by_server_time and found.by_server_time.rounded(3),
+    }
 
 
 class Ratio(Protocol):

@@ -32,7 +32,7 @@ def lines(findings: Findings) -> Iterator[str]:
         yield ""
         yield from aligned(_growth_rows(growth))
     yield ""
-    yield from aligned(_ratio_rows(findings.ratios))
+    yield from aligned(ratio_rows([*findings.ratios, *findings.market.ratios]))
     for found in findings.ratios:
         yield from _doubts(run, found)
 
@@ -118,7 +118,7 @@ def _growth_rows(growth: Growth) -> Iterator[list[str]]:
             yield [f"  {call}", f"{pair.small_us:,.0f}", f"{pair.grown_us:,.0f}", f"{pair.ratio:.2f}"]
 
 
-def _ratio_rows(ratios: list[RatioResult]) -> Iterator[list[str]]:
+def ratio_rows(ratios: list[RatioResult]) -> Iterator[list[str]]:
     yield ["ratio", "value", "rounds", "by CPU time", "target", ""]
     for found in ratios:
         by_time = found.by_server_time

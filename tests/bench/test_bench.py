@@ -10,6 +10,7 @@ import pytest
 from bench.extent import QUICK
 from bench.figures import Run
 from bench.findings import Findings
+from bench.quickfix_deals import AVAILABLE
 from bench.ratios import RATIOS
 from bench.report import write_results
 
@@ -17,11 +18,12 @@ MARKET_LINES = {
     "cover_cpu_us",
     "cover_p50_ms",
     "cover_p99_ms",
-    "cover_p50_vs_echo",
+    "cover_cpu_vs_bare",
+    "cover_p50_vs_bare",
     "reports_per_s",
     "quotes_core_share",
     "line_back_s",
-}
+} | ({"cover_cpu_vs_quickfix", "cover_p50_vs_quickfix"} if AVAILABLE else set())
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -44,8 +46,8 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     assert results["rounds"] == QUICK.rounds
     assert set(results["ratios"]) - {"console_update_s"} == {ratio.name for ratio in RATIOS} | {
         "orders_beside_console",
-        *MARKET_LINES,
     }
+    assert set(results["market"]["ratios"]) == MARKET_LINES
     for ratio in results["ratios"].values():
         assert 0 <= ratio["low"] <= ratio["value"] <= ratio["high"] > 0
     assert "me_sqlite ÷ get_floor" in results["ratios"]["me_vs_get_floor"]["divides"]
