@@ -1,156 +1,285 @@
-"""A FIX venue and the process that holds the line to it, killed at random while orders are under way.
+"""The service and its FIX venue, killed at random while clients place orders over HTTP.
 
-The line and the venue are faulty besides, and the venue executes a doubled id. `BULLION_TEST_SCALE` above 1,
-as in a campaign, sends thousands of orders and kills more than a hundred times.
+The line and the venue are faulty besides, and the venue executes a doubled id. On PostgreSQL there are two
+nodes, which take the line from each other. `BULLION_TEST_SCALE` above 1, as in a campaign, places thousands
+of orders and kills each side more than a hundred times.
 """
 
-import csv
+import itertools
+import json
 import random
-import shutil
 import signal
-import subprocess
-import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import StringIO
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 from pathlib import Path
-from uuid import UUID
+from uuid import uuid4
 
-import msgspec
+import httpx
 import pytest
 
+from bullion.booking.partial_fills import order_and_child
 from bullion.market_demo.exchange import Exchange
 from bullion.market_demo.faults import Faults
 from bullion.market_demo.fix_acceptor import open_book
-from tests.support.fix_venue import GRAMS
+from tests.support.command import bullion
+from tests.support.fix_node import BROKER, LINE, Acceptor, fix_market, fix_settings, market_file
+from tests.support.metrics import metrics_of
+from tests.support.node import Node, start, until
+from tests.support.production import store_says
+from tests.support.servers import free_port
+from tests.support.stacks import stack
 
+from .fixtures import LATER, Client, Wish, code_of, together
 from .scale import SCALE
 
 CAMPAIGN = SCALE > 1
-ORDERS, KILLS = (300 * SCALE, 6 * SCALE) if CAMPAIGN else (60, 4)
-GAP_S = 0.03
-PATIENCE_S = 120
+RESETS: dict[str, str] = {}
+KEEPS = {"reset_on_logon": "false"}
+CASES = {
+    "sqlite-resetting": ("sqlite", RESETS),
+    "sqlite-kept": ("sqlite", KEEPS),
+    "postgres-resetting": ("postgres", RESETS),
+    "postgres-kept": ("postgres", KEEPS),
+}
+ORDERS, KILLS = (75 * SCALE, 3 * SCALE) if CAMPAIGN else (60, 4)
+"""In each case."""
+CLIENTS = 6
+PATIENCE_S = 300.0
+ROUNDED = Decimal("0.02")
+"""Grams that an order may differ by: the weight of each of its parts is rounded."""
+RESTS = (
+    "FROM hedge_rests AS rests JOIN hedge_requests AS hedges "
+    "ON hedges.book_id = rests.book_id AND hedges.ordinal = rests.ordinal"
+)
 CHANCES = {
     "lost": 0.01, "half": 0.005, "cut_before": 0.003, "cut_after": 0.003, "swapped": 0.01, "garbled": 0.005,
-    "late": 0.1, "twice": 0.05, "reordered": 0.1, "unreported": 0.03, "swallowed": 0.03, "lag": 0.1,
-    "question_swallowed": 0.05, "partial": 0.1, "split": 0.2, "refused": 0.1, "hung_up": 0.05,
+    "doubled": 0.002, "late": 0.1, "twice": 0.05, "reordered": 0.1, "unreported": 0.03, "swallowed": 0.03,
+    "lag": 0.1, "question_swallowed": 0.05, "partial": 0.1, "split": 0.2, "refused": 0.1, "hung_up": 0.05,
+    "rate_logout": 0.0005,
 }  # fmt: skip
 
 
 class Stage:
-    def __init__(self, folder: Path, seed: int) -> None:
+    """Nodes at fixed ports, so that a client's program finds them again after a kill."""
+
+    def __init__(
+        self, folder: Path, settings: dict[str, str], nodes: int, venue: Acceptor, seed: int
+    ) -> None:
         self.folder = folder
+        self.chance = random.Random(seed)  # noqa: S311
         self.seed = seed
-        self.port = 0
-        self.acceptor: subprocess.Popen[str] | None = None
-        self.hedger: subprocess.Popen[str] | None = None
+        self.venue = venue
+        self.venue.start("--accept-doubles")
+        self.nodes: list[Node] = []
+        for _ in range(nodes):
+            ports = {"BULLION_PORT": str(free_port()), "BULLION_DESK_PORT": str(free_port())}
+            self.nodes.append(start(folder, **settings, **ports))
+        self.desk_token = ""
+        self.clients: list[Client] = []
+        self.kills: Counter[str] = Counter()
+        self.gaps = 0
+        """Gaps in the venue's numbers that nodes have told of."""
+        self._answered: list[Wish] = []
+        self._placed = threading.Event()
 
-    def start_acceptor(self, *, faulty: bool = True) -> None:
+    @property
+    def wishes(self) -> list[Wish]:
+        return [wish for client in self.clients for wish in client.wishes]
+
+    def stop(self) -> None:
+        for node in self.nodes:
+            node.stop(signal.SIGKILL)
+
+    def kill_venue(self, *, faulty: bool = True) -> None:
+        self.venue.kill()
+        self.kills["venue"] += 1
         self.seed += 1
-        plan = msgspec.json.encode({"seed": self.seed, "chances": CHANCES if faulty else {}}).decode()
-        command = ["--book", str(self.folder / "venue.db"), "--port", str(self.port), "--accept-doubles"]
-        command += ["--sender", "THEM", "--target", "US", "--faults", plan]
-        self.acceptor = subprocess.Popen(
-            [sys.executable, "-m", "bullion.market_demo.fix_acceptor", *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert self.acceptor.stdout is not None
-        for line in self.acceptor.stdout:
-            if line.startswith("listening on "):
-                self.port = int(line.split()[-1])
-                return
-        raise AssertionError("the acceptor did not start")
+        plan = json.dumps({"seed": self.seed, "chances": CHANCES if faulty else {}})
+        self.venue.start("--accept-doubles", "--faults", plan, "--fault-log", str(self.folder / "faults"))
 
-    def start_hedger(self) -> None:
-        command = [str(self.folder / name) for name in ("bullion.db", "plan.json", "journal")]
-        command = [command[0], str(self.port), command[1], command[2], str(GAP_S)]
-        self.hedger = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.fix_hedger", *command],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+    def kill_node(self) -> None:
+        at = self.chance.randrange(len(self.nodes))
+        node = self.nodes[at]
+        self.gaps += gaps_of(node)
+        assert node.stop(signal.SIGKILL) == -signal.SIGKILL
+        self.kills["node"] += 1
+        self.nodes[at] = start(self.folder, **node.settings)
 
-    def kill(self, process: "subprocess.Popen[str] | None") -> None:
-        if process is not None and process.poll() is None:
-            process.kill()
-            assert process.wait(timeout=30) == -signal.SIGKILL
-            if process.stdout is not None:
-                process.stdout.close()
+    def kill_both_sides(self) -> None:
+        """One after the other in random order, while orders are placed."""
+        sides = [self.kill_node, self.kill_venue] * (KILLS // 2)
+        self.chance.shuffle(sides)
+        for number, kill in enumerate(sides):
+            self._wait_for(ORDERS * number // len(sides))
+            time.sleep(self.chance.uniform(0, 0.5))  # The moment of the kill.
+            kill()
+
+    def _wait_for(self, orders: int) -> None:
+        until(lambda: len(self._answered) >= orders or self._placed.is_set(), within_s=PATIENCE_S)
+
+    def place_all(self) -> None:
+        try:
+            together([lambda client=client: self._place(client) for client in self.clients])
+        finally:
+            self._placed.set()
+
+    def _place(self, client: Client) -> None:
+        """A client's program: an order after the other, each until it is taken, wherever a node answers."""
+        with ExitStack() as ends:
+            programs = [ends.enter_context(client.http(node)) for node in self.nodes]
+            for number, wish in enumerate(client.wishes):
+                tries, give_up_at = itertools.count(number), time.monotonic() + PATIENCE_S
+                while not taken(wish.send(programs[next(tries) % len(programs)])):
+                    assert time.monotonic() < give_up_at, "no node takes it"
+                    time.sleep(0.1)
+                self._answered.append(wish)
+
+    def rows(self, statement: str) -> list[tuple[str, ...]]:
+        return store_says(self.nodes[0], statement)
+
+    def pending(self) -> int:
+        return int(self.rows("SELECT count(*) FROM orders WHERE status = 'pending'")[0][0])
+
+    def partly_covered(self) -> list[str]:
+        found = self.rows(f"SELECT hedges.order_id {RESTS} WHERE rests.stopped = 1")
+        return [order_id for (order_id,) in found]
+
+    def in_book_mg(self) -> dict[str, Decimal]:
+        """Of each order, the fine weight that is left to the hedge book."""
+        found = self.rows(f"SELECT hedges.order_id, rests.fine_mg_taken {RESTS}")
+        return {order_id: Decimal(taken_mg) for order_id, taken_mg in found}
+
+    def executed_e8(self) -> dict[str, dict[str, int]]:
+        """By the venue's own book: of each id, what was executed under each number of the venue."""
+        book = open_book(str(self.folder / "venue.db"))
+        try:
+            return Exchange(book, Faults()).executed_orders()
+        finally:
+            book.close()
 
 
-@contextmanager
-def staged(folder: Path, seed: int) -> Iterator[Stage]:
-    stage = Stage(folder, seed)
-    try:
-        stage.start_acceptor()
-        stage.start_hedger()
-        yield stage
-    finally:
-        stage.kill(stage.hedger)
-        stage.kill(stage.acceptor)
-
-
-def test_either_side_killed_at_random_executes_nothing_twice(
-    tmp_path: Path, request: pytest.FixtureRequest
+@pytest.mark.parametrize("case", CASES if CAMPAIGN else ["sqlite-kept"])
+def test_either_side_killed_at_random_doubles_and_misreads_nothing(
+    case: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     seed = random.randrange(1 << 30) if CAMPAIGN else 11  # noqa: S311
     print(f"seed {seed}")
-    chance = random.Random(seed)  # noqa: S311
-    shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "bullion.db")
-    orders = {
-        str(UUID(int=chance.getrandbits(128))): (chance.choice(["buy", "sell"]), chance.randint(1, 500))
-        for _ in range(ORDERS)
+    name, numbers = CASES[case]
+    with staged(tmp_path, stack(name, request), 2 if name == "postgres" else 1, numbers, seed) as stage:
+        began = time.monotonic()
+        together([stage.place_all, stage.kill_both_sides])
+        load_s = time.monotonic() - began
+        stage.kill_venue(faulty=False)
+        final_s = settle(stage)
+        check(stage)
+        stage.gaps += sum(map(gaps_of, stage.nodes))
+        faults = Counter((tmp_path / "faults").read_text("ascii").splitlines())
+        orders = Counter(status for (status,) in stage.rows("SELECT status FROM orders"))
+        print(
+            f"{case}: {len(stage.wishes)} orders, {dict(orders)}, kills {dict(stage.kills)}, "
+            f"{faults.total()} faults {dict(faults)}, {stage.gaps} gaps told, "
+            f"{load_s:.0f} s of load, all final {final_s:.1f} s after it"
+        )
+        assert min(stage.kills["venue"], stage.kills["node"]) >= KILLS // 2
+        assert len(faults) >= (len(CHANCES) - 1 if CAMPAIGN else 10)
+        assert stage.gaps or not CAMPAIGN
+        assert final_s < PATIENCE_S
+    done = bullion(tmp_path, "books", "verify", **stage.nodes[0].settings)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextmanager
+def staged(
+    folder: Path, settings: dict[str, str], nodes: int, numbers: dict[str, str], seed: int
+) -> Iterator[Stage]:
+    """A broker on a faulty line, and clients who want orders."""
+    with ExitStack() as ends:
+        venue = ends.enter_context(Acceptor(folder))
+        profile = {"refuses_doubles": "false", "rate": "{ count = 500 }", "unknown_after_s": "2.5", **numbers}
+        settings |= fix_settings(market_file(folder, venue.port, **profile))
+        stage = Stage(folder, settings, nodes, venue, seed)
+        ends.callback(stage.stop)
+        with fix_market(stage.nodes[0]) as market:
+            stage.desk_token = market.desk.headers["Authorization"].removeprefix("Bearer ")
+            traders = [market.trader() for _ in range(CLIENTS)]
+        for trader in traders:
+            client = Client(trader.login_id, BROKER, trader.key, "")
+            client.wishes += [wish_of(client, stage.chance) for _ in range(ORDERS // CLIENTS)]
+            stage.clients.append(client)
+        stage.kill_venue()
+        yield stage
+
+
+def wish_of(client: Client, chance: random.Random) -> Wish:
+    body = {
+        "symbol_code": "GOLD",
+        "trade_type": chance.choice(["buy", "sell"]),
+        "quantity": chance.randint(1, 500),
+        "client_order_id": uuid4().hex,
     }
-    plan = [[order_id, side, grams] for order_id, (side, grams) in orders.items()]
-    (tmp_path / "plan.json").write_bytes(msgspec.json.encode(plan))
-    with staged(tmp_path, seed) as stage:
-        for _ in range(KILLS):
-            time.sleep(chance.uniform(0.2, 2.0))  # The moment of the kill.
-            if chance.random() < 0.5:
-                stage.kill(stage.hedger)
-                stage.start_hedger()
-            else:
-                stage.kill(stage.acceptor)
-                stage.start_acceptor()
-        stage.kill(stage.acceptor)
-        stage.start_acceptor(faulty=False)
-        assert stage.hedger is not None
-        assert stage.hedger.wait(timeout=PATIENCE_S * (3 if CAMPAIGN else 1)) == 0
-    check(tmp_path, orders)
+    return Wish(client, body)
 
 
-def check(folder: Path, orders: dict[str, tuple[str, int]]) -> None:
-    """The venue's own book against what the process was answered."""
-    exchange = Exchange(open_book(str(folder / "venue.db")), Faults())
-    executed = exchange.executed_orders()
-    answers: dict[str, tuple[str, int]] = {}
-    for line in (folder / "journal").read_text("ascii").splitlines():
-        if line.startswith("answered "):
-            _, order_id, kind, quantity = line.split()
-            assert answers.setdefault(order_id, (kind, int(quantity))) == (kind, int(quantity)), "it changed"
-    assert answers.keys() == orders.keys()
-    doubled = {order_id: deals for order_id, deals in executed.items() if len(deals) > 1}
-    assert doubled == {}
-    for order_id, (_, grams) in orders.items():
-        kind, filled_e8 = answers[order_id]
-        done_e8 = sum(executed.get(order_id, {}).values())
-        whole_e8 = GRAMS.quantity_e8(grams * 1_000)
-        assert filled_e8 == done_e8, f"{order_id} is {kind} with {filled_e8}, the venue executed {done_e8}"
-        expected = "Confirmed" if done_e8 == whole_e8 else "PartiallyFilled" if done_e8 else "Declined"
-        assert kind == expected, order_id
-    check_statement(folder, executed)
+def taken(answer: httpx.Response | None) -> bool:
+    return answer is not None and code_of(answer) not in LATER
 
 
-def check_statement(folder: Path, executed: dict[str, dict[str, int]]) -> None:
-    """The venue's statement of the day has every execution."""
-    command = [sys.executable, "-m", "bullion.market_demo.fix_acceptor"]
-    command += ["--book", str(folder / "venue.db"), "--statement"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = list(csv.DictReader(StringIO(done.stdout)))
-    assert {row["order_id"] for row in rows} == executed.keys()
-    assert len({row["execution_id"] for row in rows}) == len(rows)
-    assert {row["price"] for row in rows} == {"2000.0"}
+def gaps_of(node: Node) -> int:
+    return int(metrics_of(node).get(f'bullion_line_gaps_total{{line="{LINE}"}}', 0))
+
+
+def settle(stage: Stage) -> float:
+    """How long it takes until every order is final. A rest that waits for the desk is taken or sent again."""
+    began = time.monotonic()
+    while left := stage.pending():
+        assert time.monotonic() - began < PATIENCE_S, f"{left} orders are pending"
+        with stage.nodes[0].desk(stage.desk_token) as desk:
+            for order_id in stage.partly_covered():
+                action = stage.chance.choice(["take", "again"])
+                desk.do("POST", f"/orders/{order_id}/cover", {"action": action, "note": "a campaign"})
+        time.sleep(0.2)
+    return time.monotonic() - began
+
+
+def check(stage: Stage) -> None:
+    """Every client's word, the store and the venue's own book say the same."""
+    together([lambda client=client: learn(stage.nodes[-1], client) for client in stage.clients])
+    executed = stage.executed_e8()
+    assert {name: deals for name, deals in executed.items() if len(deals) > 1} == {}, "executed twice"
+    rows = stage.rows("SELECT order_id, client_order_id, state, filled_e8 FROM line_orders")
+    assert {state for _, _, state, _ in rows} == {"final"}
+    read_e8 = {name: int(filled_e8) for _, name, _, filled_e8 in rows if int(filled_e8)}
+    assert read_e8 == {name: sum(deals.values()) for name, deals in executed.items()}, "misread"
+    covered_e8: Counter[str] = Counter()
+    for order_id, _, _, filled_e8 in rows:
+        covered_e8[order_and_child(order_id)[0]] += int(filled_e8)
+    in_book_mg = stage.in_book_mg()
+    stored = {order_id: status for order_id, status in stage.rows("SELECT id, status FROM orders")}  # noqa: C416
+    told = {wish.order["id"]: wish for wish in stage.wishes if wish.order is not None}
+    assert len(told) == len(stage.wishes)
+    assert told.keys() == stored.keys(), "an order is lost, or nobody asked for it"
+    for order_id, wish in told.items():
+        assert wish.order is not None
+        assert wish.order["status"] == stored[order_id]
+        # A quantity of 1 at the venue is 10 grams.
+        covered = Decimal(covered_e8[order_id]).scaleb(-7)
+        if stored[order_id] == "rejected":
+            assert covered == 0, f"{order_id} is rejected, and the venue executed {covered} g"
+            continue
+        assert stored[order_id] == "open"
+        covered += in_book_mg.get(order_id, Decimal(0)) / 999
+        assert abs(covered - wish.body["quantity"]) < ROUNDED, f"{order_id}: {covered} g are covered"
+    with stage.nodes[0].desk(stage.desk_token) as desk:
+        (line,) = desk.do("GET", "/hedge/lines")["items"]
+        assert (line["state"], line["open_orders"], line["unknown_orders"]) == ("up", 0, 0)
+        assert desk.do("GET", "/hedge/breaks")["total"] == 0
+
+
+def learn(node: Node, client: Client) -> None:
+    with client.http(node) as http:
+        for wish in client.wishes:
+            wish.learn(http)

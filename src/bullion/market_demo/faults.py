@@ -1,6 +1,6 @@
 """What can go wrong at a venue and on the line to it, each by chance or at a given message."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from random import Random
 
@@ -55,13 +55,18 @@ class Faults:
         seed: int = 0,
         chances: Mapping[Fault, float] | None = None,
         at: Mapping[Fault, Sequence[int]] | None = None,
+        note: Callable[[Fault], object] = lambda _: None,
     ) -> None:
-        """`at`: at which of the occasions of a fault, counted from 1, it happens for certain."""
+        """`at`: at which of the occasions of a fault, counted from 1, it happens for certain.
+
+        `note` is called with each fault that happens.
+        """
         self.chances = dict(chances or {})
         self._at = {fault: frozenset(places) for fault, places in (at or {}).items()}
         self._chance = Random(seed)  # noqa: S311 - faults on purpose, no secret
         self._occasions: dict[Fault, int] = {}
         self.happened: dict[Fault, int] = {}
+        self._note = note
 
     def happens(self, fault: Fault) -> bool:
         occasion = self._occasions[fault] = self._occasions.get(fault, 0) + 1
@@ -69,6 +74,7 @@ class Faults:
         found = occasion in self._at.get(fault, ()) or (chance > 0 and self._chance.random() < chance)
         if found:
             self.happened[fault] = self.happened.get(fault, 0) + 1
+            self._note(fault)
         return found
 
     def between(self, low: int, high: int) -> int:

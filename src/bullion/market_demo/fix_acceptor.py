@@ -13,7 +13,7 @@ from bullion.hedge.fix.session_effects import SessionSettings
 from bullion.metals.scaled import NotAnAmount, scaled
 
 from .exchange import Behaviour, Exchange, Mode
-from .faults import FaultPlan, Faults
+from .faults import Fault, FaultPlan, Faults
 from .fix_quotes import QuoteAcceptor, QuoteEngine, QuoteFault
 from .prices import Prices
 from .session_acceptor import SessionAcceptor, acceptor_settings, clock_us
@@ -54,6 +54,7 @@ def _arguments() -> ArgumentParser:
     parser.add_argument("--mode", choices=[each.value for each in Mode], default=Mode.FILL.value)
     parser.add_argument("--accept-doubles", action="store_true", help="execute a ClOrdID again")
     parser.add_argument("--faults", default="{}", help='such as {"seed": 7, "chances": {"lost": 0.01}}')
+    parser.add_argument("--fault-log", help="append a line to this file for each fault that happens")
     parser.add_argument(
         "--quote", type=_symbol_price, action="append", default=[], metavar="SYMBOL=PRICE",
         help="quote this symbol around this price, and fill its orders there; may be given several times",
@@ -78,6 +79,14 @@ def _symbol_price(text: str) -> tuple[str, int]:
     return symbol, price_e6
 
 
+def _noted_in(path: str | None) -> Callable[[Fault], object]:
+    """Written at once: the process may be killed at any moment."""
+    if path is None:
+        return lambda _: None
+    log = Path(path).open("ab", buffering=0)  # noqa: SIM115 - as long as the process runs
+    return lambda fault: log.write(f"{fault.value}\n".encode())
+
+
 async def _serve(given: Namespace, acceptor: FixAcceptor, prices: Prices) -> None:
     await acceptor.start(given.host, given.port)
     said = [f"listening on {acceptor.port}"]
@@ -96,7 +105,7 @@ def main() -> None:
     if given.book != ":memory:":
         Path(given.book).parent.mkdir(parents=True, exist_ok=True)
     plan = msgspec.json.decode(given.faults, type=FaultPlan)
-    faults = Faults(plan.seed, plan.chances, plan.at)
+    faults = Faults(plan.seed, plan.chances, plan.at, _noted_in(given.fault_log))
     prices = Prices(dict(given.quote), plan.seed)
     behaviour = Behaviour(mode=Mode(given.mode), refuses_doubles=not given.accept_doubles)
     exchange = Exchange(open_book(given.book), faults, behaviour, prices)
