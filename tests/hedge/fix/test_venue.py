@@ -13,6 +13,7 @@ import pytest
 from bullion.hedge.fix.codec import message_of
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
+from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import OrderType, StatusQuestion
 from bullion.hedge.fix.schedule import Timetable
 from bullion.hedge.fix.session_effects import LineState
@@ -38,9 +39,21 @@ from tests.support.fix_venue import GRAMS, contracts, line_of
 from tests.support.line_memory import MemoryRecords
 from tests.support.virtual_time import VirtualLoop, run_virtually
 
-from .test_order_simulation import STEADY
+from .test_order_simulation import STEADY, KeptInMemory
 
 PORT = 9878
+
+
+class TypeLog:
+    """A message log of types, and of which are sent again."""
+
+    def __init__(self, seen: list[str]) -> None:
+        self._seen = seen
+
+    def note(self, direction: Direction, raw: bytes) -> None:
+        again = " again" if b"\x0143=Y\x01" in raw else ""
+        arrow = ">" if direction is Direction.OUT else "<"
+        self._seen.append(f"{arrow} {raw.partition(b'35=')[2][:1].decode()}{again}")
 
 
 class Stage:
@@ -62,12 +75,23 @@ class Stage:
         timetable: Timetable | None = None,
         reference: Reference | None = None,
         order_type: OrderType = OrderType.MARKET,
-        status_question: StatusQuestion = StatusQuestion.ORDER,
+        log: list[str] | None = None,
+        **profile: Any,
     ) -> FixVenue:
-        profile = msgspec.structs.replace(STEADY, order_type=order_type, status_question=status_question)
-        line = msgspec.structs.replace(line_of(PORT, profile), timetable=timetable or Timetable())
+        """`log` gets what is written and read. `profile`: what differs from `STEADY`."""
+        changed = msgspec.structs.replace(STEADY, order_type=order_type, **profile)
+        line = msgspec.structs.replace(line_of(PORT, changed), timetable=timetable or Timetable())
+        kept = KeptInMemory()
         venue = FixVenue(
-            line, self.records, contracts, self.loop.now_us, monotonic=self.loop.time, reference=reference
+            line,
+            self.records,
+            contracts,
+            self.loop.now_us,
+            monotonic=self.loop.time,
+            reference=reference,
+            kept=kept,
+            keep_incoming=None if changed.reset_on_logon else kept.keep_incoming,
+            log=None if log is None else TypeLog(log),
         )
         self._task = asyncio.ensure_future(venue.run())
         await asyncio.sleep(1)
@@ -294,6 +318,44 @@ def test_the_questions_of_a_recovery_go_before_those_of_calls() -> None:
         assert venue.line.state is LineState.UP
 
     on_stage(work)
+
+
+def test_an_order_that_was_not_written_is_not_asked_for_and_may_be_sent_again_at_once() -> None:
+    """The first order is sent, and the line is lost while the second waits for its turn."""
+
+    async def work(stage: Stage) -> None:
+        stage.behaviour.mode = Mode.HOLD
+        venue = await stage.venue(rate=Rate(count=1, burst=1))
+        first, second = (asyncio.ensure_future(venue.submit(request(number))) for number in (1, 2))
+        await asyncio.sleep(0.1)
+        stage.acceptor.cut()
+        for call in (first, second):
+            with pytest.raises(VenueUnreachable):
+                await call
+        stored = [stage.records.orders[request(number).order_id] for number in (1, 2)]
+        assert [each.unknown for each in stored] == [False, True]
+        await asyncio.sleep(3)
+        assert venue.line.messages[Direction.OUT, "H"] == 1, "only the first was asked for"
+        stage.behaviour.mode = Mode.FILL
+        assert isinstance(await venue.submit(request(2)), Confirmed)
+
+    on_stage(work)
+
+
+def test_a_recovery_asks_once_it_has_read_what_the_venue_sends_again() -> None:
+    """Its answers would wait behind that. With every loss of the line there would be more to send again."""
+
+    async def work(stage: Stage) -> None:
+        stage.behaviour.mode = Mode.HOLD
+        seen: list[str] = []
+        venue = await stage.venue(log=seen, reset_on_logon=False)
+        assert isinstance(await venue.submit(request()), Unconfirmed)
+        seen.clear()
+        stage.acceptor.cut()
+        await asyncio.sleep(2)
+        assert seen == ["> A", "< A", "> 2", "< 4 again", "< 8 again", "< 4 again", "> H", "< 8"]
+
+    on_stage(work, Faults(at={Fault.LOST: [1]}))
 
 
 def test_a_line_is_down_since_it_was_lost_however_often_it_is_tried_again() -> None:

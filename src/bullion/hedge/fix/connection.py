@@ -16,7 +16,18 @@ from .codec import SIZE_MAX, Decoder, Garbled, Message, Pair
 from .line_counts import MessageCounts
 from .message_log import Direction, MessageLog
 from .session import Session
-from .session_effects import Close, CloseKind, Deliver, Effect, LoggedOn, NotLoggedOn, Reserve, Send, Skipped
+from .session_effects import (
+    Close,
+    CloseKind,
+    Deliver,
+    Effect,
+    LoggedOn,
+    LostInWrite,
+    NotLoggedOn,
+    Reserve,
+    Send,
+    Skipped,
+)
 
 _TICK_S = 0.25
 _CLOSE_S = 2.0
@@ -99,7 +110,7 @@ class FixConnection(asyncio.Protocol):
         number = session.numbers.outgoing
         self._carry_out(session.send(pairs, self._now_us()))
         if self._ended:
-            raise NotLoggedOn("The line is lost.")
+            raise LostInWrite("The line is lost.")
         return number
 
     def recovered(self) -> None:

@@ -23,6 +23,7 @@ from .session_effects import Close, CloseKind, Effect, LineState, LoggedOn, NotL
 _REST_S = 0.1
 """How often a line that rests looks whether it is open and ours."""
 _CHECK_S = 0.25
+_GAP_CHECK_S = 0.01
 _CONNECT_S = 10.0
 _TRYING = frozenset({LineState.CONNECTING, LineState.LOGGING_ON, LineState.WAITING})
 """The states of a line that tries to get up."""
@@ -226,13 +227,22 @@ class FixLine:
                 raise NotLoggedOn("The line is lost.")
             return self._connection.send(pairs)
 
+    async def gap_filled(self, connection_no: int) -> None:
+        """Wait until the venue has sent again what was missed. The session ends a wait without end."""
+        while self.connection_no == connection_no and self._has_gap():  # noqa: ASYNC110 - few lines have gaps
+            await asyncio.sleep(_GAP_CHECK_S)
+
+    def _has_gap(self) -> bool:
+        session = None if self._connection is None else self._connection.session
+        return session is not None and session.has_gap and not session.closed
+
     def recovered(self, connection_no: int) -> None:
         if self._connection is not None and connection_no == self.connection_no:
             self._connection.recovered()
             self._note_state()
 
     def progressed(self) -> None:
-        """The venue settled an order: however short the connection, the next pause is the shortest one."""
+        """What became of an order is known now: however short the connection, the next pause is short."""
         self._failures = 0
 
     def reject(self, message: Message, reason: int, text: str, tag: int | None = None) -> None:

@@ -88,8 +88,11 @@ class OrderTracker:
         self._known.pop(client_order_id, None)
 
     def unsettled(self) -> Sequence[LineOrder]:
-        """Orders without a final answer, the oldest first: to ask for after a logon."""
-        waiting = [each for each in self._known.values() if each.answer is None]
+        """Orders without a final answer, the oldest first: to ask for after a logon.
+
+        Not those that wait for their turn: they are sent on the line that they were prepared for, or never.
+        """
+        waiting = [each for each in self._known.values() if each.answer is None and each.sent_at != inf]
         return [each.order for each in sorted(waiting, key=lambda each: each.sent_at)]
 
     # --- Messages to send -----------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from .orders import OrderTracker
 from .pending_calls import PendingCalls
 from .profile import Line
 from .records import LineRecords, StoredOrder
-from .session_effects import LineState, NotLoggedOn
+from .session_effects import LineState, LostInWrite, NotLoggedOn
 from .step_queue import StepQueue
 from .tradeability import MARKET_TYPES, MarketStatus
 
@@ -54,6 +54,10 @@ _REPORTS_MAX = 10_000
 
 _log = structlog.get_logger("hedge")
 T = TypeVar("T")
+
+
+class NotWritten(VenueUnreachable):
+    """The line was lost before the message was written."""
 
 
 class ReportHandler:
@@ -125,6 +129,9 @@ class ReportHandler:
     async def _recover(self, connection_no: int) -> None:
         try:
             for order in self._tracker.unsettled():
+                # Answers would wait behind what the venue sends again. If the line is lost meanwhile, they
+                # are sent again too, and the next connection has even more to read.
+                await self.line.gap_filled(connection_no)
                 question, pairs = self._tracker.ask(order, self._monotonic())
                 if pairs:
                     number = await self.line.send(pairs, connection_no)
@@ -205,6 +212,7 @@ class ReportHandler:
                 self._calls.answer(effect.order.client_order_id, Duplicate(), "")
                 self._ask_later(effect.order)
             case OrderUnknown():
+                self.line.progressed()
                 self.counts.forget(effect.order.client_order_id)
                 self._calls.answer(effect.order.client_order_id, UnknownOrder(), None)
             case StatusAnswered(order, question, message):
@@ -255,8 +263,10 @@ class ReportHandler:
     async def _write(self, pairs: Sequence[Pair], connection_no: int) -> int:
         try:
             return await self.line.send(pairs, connection_no)
-        except NotLoggedOn as error:
+        except LostInWrite as error:
             raise VenueUnreachable(str(error)) from error
+        except NotLoggedOn as error:
+            raise NotWritten(str(error)) from error
 
     # --- Tasks and the store --------------------------------------------------------------------------
 

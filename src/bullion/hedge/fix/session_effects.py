@@ -117,4 +117,8 @@ Effect = Send | Deliver | LoggedOn | Skipped | Reserve | Close
 
 
 class NotLoggedOn(Exception):
-    """A message was to be sent outside of a session."""
+    """A message was to be sent outside of a session. Nothing of it was written, unless it is LostInWrite."""
+
+
+class LostInWrite(NotLoggedOn):
+    """The line was lost while the message was written: the other side may have it."""

@@ -31,6 +31,11 @@ class SessionNumbers(SessionOutput):
         self._gap_until = 0
         self._gap_asked_us = self._gap_moved_us = now_us
 
+    @property
+    def has_gap(self) -> bool:
+        """Whether the other side is sending again what was missed. What is behind it is kept back."""
+        return bool(self._gap_until)
+
     def _take(self, message: Message, number: int, now_us: int) -> None:
         if message.type == "A" and message.get(141) == "Y":
             self._reset_in_session(message, number, now_us)

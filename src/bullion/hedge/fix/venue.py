@@ -33,7 +33,7 @@ from .order_factory import OrderFactory, Reference
 from .pending_calls import PendingCall
 from .profile import Line
 from .records import LineRecords
-from .report_handler import ReportHandler
+from .report_handler import NotWritten, ReportHandler
 from .session_effects import LOGGED_ON, LineState
 
 _RECOVERY_WAIT_S = 1.0
@@ -153,6 +153,9 @@ class FixVenue(ReportHandler):
             # It was not written: only waiting can be cancelled, for the store or for the pace.
             self._start(self._withdraw(order, claim))
             raise
+        except NotWritten:
+            await self._withdraw(order, claim)
+            raise
         except (StoreFault, VenueUnreachable):
             self.counts.unknown += 1
             self._tracker.give_up(_claimed_id(order, claim), self._monotonic())
@@ -167,16 +170,16 @@ class FixVenue(ReportHandler):
         return answer
 
     async def _withdraw(self, order: LineOrder, claim: "asyncio.Future[LineOrder | None]") -> None:
-        """A call was cancelled before its order was sent: once it is recorded, it may be claimed again."""
+        """The order was not sent: once it is recorded, it may be claimed again."""
+        named = order.client_order_id
         try:
             claimed = await claim
             if claimed is not None:
+                named = claimed.client_order_id
                 await self._records.release(claimed)
-                self._tracker.forget(claimed.client_order_id)
         except StoreFault:
-            claimed = None  # The record says that it was sent. The venue will say that it does not know it.
-        if claimed is None:
-            self._tracker.forget(order.client_order_id)
+            pass  # The record says that it was sent. The venue will say that it does not know it.
+        self._tracker.forget(named)
 
     # --- Whether it can be called ---------------------------------------------------------------------
 
