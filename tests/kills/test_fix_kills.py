@@ -45,7 +45,7 @@ CASES = {
     "postgres-resetting": ("postgres", RESETS),
     "postgres-kept": ("postgres", KEEPS),
 }
-ORDERS, KILLS = (75 * SCALE, 3 * SCALE) if CAMPAIGN else (60, 4)
+ORDERS, KILLS = (66 * SCALE, 3 * SCALE) if CAMPAIGN else (60, 4)
 """In each case."""
 CLIENTS = 6
 PATIENCE_S = 300.0
