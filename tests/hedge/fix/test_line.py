@@ -269,6 +269,17 @@ async def test_a_venue_that_hangs_up_twice_gets_one_logon_that_resets(stage: Sta
     assert [each.get(141) for each in stage.peer.logons] == [None, None, "Y"]
 
 
+async def test_a_logon_that_resets_and_is_lost_is_sent_again_before_the_desk_decides(stage: Stage) -> None:
+    stage.peer.hang_ups = 3
+    line = stage.line(KEEPING, Kept(Numbers(500, 400)))
+    await stage.up(line)
+    assert [each.get(141) for each in stage.peer.logons] == [None, None, "Y", "Y"]
+    stage.peer.hang_ups = 4
+    stage.peer.connection.abort("a test")
+    await until(lambda: line.alarm)
+    assert [each.get(141) for each in stage.peer.logons[4:]] == [None, None, "Y", "Y"]
+
+
 async def test_where_no_reset_is_allowed_the_desk_decides(stage: Stage) -> None:
     line = stage.line(msgspec.structs.replace(KEEPING, may_reset=False), Kept(Numbers(500, 400)))
     await until(lambda: line.alarm)

@@ -473,6 +473,7 @@ class FixLine:
             return
         self._early_losses += close.kind is CloseKind.LOST
         if close.kind is not CloseKind.TOO_LOW and self._early_losses < _EARLY_LOSSES:
+            self._reset_next = self._reset_next or self._reset_sent  # The venue may not have seen it.
             return
         self._early_losses = 0
         if self.line.profile.may_reset and not self._reset_tried:

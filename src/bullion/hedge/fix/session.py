@@ -202,6 +202,7 @@ class Session(SessionNumbers):
         self._in_us, self._out_us = min(self._in_us, now_us), min(self._out_us, now_us)
         self._begun_us, self._leaving_us = min(self._begun_us, now_us), min(self._leaving_us, now_us)
         self._gap_moved_us = min(self._gap_moved_us, now_us)
+        self._gap_asked_us = min(self._gap_asked_us, now_us)
         if self._test_us is not None:
             self._test_us = min(self._test_us, now_us)
 

@@ -12,12 +12,15 @@ from .codec import (
     time_us,
 )
 from .session_effects import CloseKind, Deliver, LineState, LoggedOn, Numbers, SessionSettings, Skipped
-from .session_output import SessionOutput, is_number, logout
+from .session_output import US_PER_S, SessionOutput, is_number, logout
 
 _ADMINISTRATIVE = frozenset("01245A")
 """Message types that the session itself handles."""
 _AHEAD_MAX = 1_000
 """How many messages behind a gap are kept until it is filled."""
+
+_GAP_IDLE_US = 3 * US_PER_S
+"""After this long without a message of the gap, it is asked for again; then after twice as long."""
 
 
 class SessionNumbers(SessionOutput):
@@ -30,6 +33,7 @@ class SessionNumbers(SessionOutput):
         self._ahead: dict[int, Message] = {}
         self._gap_until = 0
         self._gap_asked_us = self._gap_moved_us = now_us
+        self._gap_idle_us = _GAP_IDLE_US
 
     @property
     def has_gap(self) -> bool:
@@ -94,16 +98,20 @@ class SessionNumbers(SessionOutput):
     def _ask_for_gap(self, number: int, now_us: int) -> None:
         self.gaps += 1
         self._gap_until = number
-        self._gap_moved_us = now_us
+        self._note_move(now_us)
         self._send_resend_request(now_us)
 
     def _send_resend_request(self, now_us: int) -> None:
         self._gap_asked_us = now_us
         self._send([(35, "2"), (7, self.numbers.incoming), (16, 0)], now_us)
 
+    def _note_move(self, now_us: int) -> None:
+        self._gap_moved_us = now_us
+        self._gap_idle_us = _GAP_IDLE_US
+
     def _process_ahead(self, now_us: int) -> None:
         """What arrived behind a gap, now that messages of the gap arrived."""
-        self._gap_moved_us = now_us
+        self._note_move(now_us)
         while not self.closed and (message := self._ahead.pop(self.numbers.incoming, None)) is not None:
             if message.type == "2":
                 self.numbers.incoming += 1  # It was answered when it arrived.
@@ -116,13 +124,14 @@ class SessionNumbers(SessionOutput):
                 self._ask_for_gap(max(self._ahead), now_us)
 
     def _watch_gap(self, now_us: int) -> None:
-        """A gap that does not become smaller is asked for once more, and then the line is lost."""
+        """A gap that does not become smaller is asked for again, and then the line is lost."""
         if not self._gap_until or self.closed:
             return
         idle_us = now_us - self._gap_moved_us
         if idle_us >= self._patience_us(24):
             self._close(CloseKind.LOST, "The other side does not fill a gap.")
-        elif idle_us >= self._patience_us(12) and self._gap_asked_us <= self._gap_moved_us:
+        elif now_us - max(self._gap_asked_us, self._gap_moved_us) >= self._gap_idle_us:
+            self._gap_idle_us *= 2
             self._send_resend_request(now_us)
 
     def _too_low(self, number: int, now_us: int) -> None:
