@@ -278,7 +278,8 @@ async def test_a_planner_and_a_dealer_who_sends_its_suggestion_do_not_wait_for_e
         locked.set()
         await first_go.wait()
         revision = Revision(added=(NewCover(wanted, "planner", sent=False),))
-        (made,) = await record(transaction, await covered.state(), revision)
+        state = await covered.state()
+        (made,) = await record(transaction, state, revision, state.basis())
         return made
 
     first = asyncio.create_task(other_engine.write("suggest", suggest))

@@ -75,7 +75,7 @@ class LineHolder:
         """From now on a call waits so long for the venue's answer."""
         profile = msgspec.structs.replace(self._line.profile, report_ms=wait_ms)
         self._line = msgspec.structs.replace(self._line, profile=profile)
-        self.venue._profile = profile
+        self.venue._calls._patience_s = wait_ms / 1000
 
     async def restart(self) -> None:
         await self.stop()

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from bullion.hedge.fix.codec import message_of
+from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.pace import Rate
@@ -335,7 +336,7 @@ def test_an_order_that_was_not_written_is_not_asked_for_and_may_be_sent_again_at
         stored = [stage.records.orders[request(number).order_id] for number in (1, 2)]
         assert [each.unknown for each in stored] == [False, True]
         await asyncio.sleep(3)
-        assert venue.line.messages[Direction.OUT, "H"] == 1, "only the first was asked for"
+        assert venue.line.messages.sent["H"] == 1, "only the first was asked for"
         stage.behaviour.mode = Mode.FILL
         assert isinstance(await venue.submit(request(2)), Confirmed)
 
