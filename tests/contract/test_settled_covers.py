@@ -200,6 +200,17 @@ async def test_a_second_execution_of_a_settled_cover_is_a_break(house: House) ->
     assert await house.breaks() == [("V9", "second_execution", LOT_E4)]
 
 
+async def test_a_venue_that_lists_an_execution_and_does_not_know_its_cover_holds_up_nobody(
+    house: House,  # noqa: F811
+) -> None:
+    cover = await unanswered(house, hears=False)
+    await settle(house, cover, NONE)
+    house.venue.unreachable = False
+    house.venue.list(cover_request(cover), Confirmed("V1", FILLS))
+    await house.reconcile()
+    assert await house.breaks() == [("V1", "differs", 2 * LOT_E4)]
+
+
 # --- Refusals ------------------------------------------------------------------------------------------
 
 

@@ -102,6 +102,17 @@ def test_a_day_of_dealing(shell: Shell) -> None:
     assert CliRunner().invoke(main, ["audit", "verify"]).exit_code == 0
 
 
+def test_an_execution_is_written_with_its_quantity_and_price(shell: Shell) -> None:
+    for text in ("X17", "X17=2", "X17@71250", "2@71250"):
+        done = shell.run(f"hedge cover-settle 1 executed --fill {text} --reason told")
+        assert done.exit_code == 2
+        assert "is not of the form EXECUTION=QUANTITY@PRICE" in done.stderr
+    # An id may have such a sign too.
+    assert "There is no cover 1." in shell.refused(
+        "hedge cover-settle 1 executed --fill 'A=7@B=2@71250' --reason told"
+    )
+
+
 def test_the_hedge(shell: Shell) -> None:
     assert shell.desk("hedge show") == {
         "venue": "simulated",

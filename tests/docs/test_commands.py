@@ -188,6 +188,13 @@ def make_cover(shell: Shell, number: int) -> str:
     return shell.newest("hedge covers", "id")
 
 
+def send_in_vain(store: Path, cover_id: str) -> None:
+    """As if it had been sent to a venue that does not answer."""
+    sent = "state = 'sent', sent_at_us = 1, sent_to = 'fix', reference_e6 = 1, dollar_e6 = 0"
+    with closing(sqlite3.connect(store)) as open_store, open_store:
+        open_store.execute(f"UPDATE covers SET {sent} WHERE id = ?", (cover_id,))
+
+
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
@@ -234,6 +241,8 @@ def test_every_example_of_the_table_works(
             ids["ORDER_ID"] = put_order(store) if verb == "show" else deal(shell, store, verb, number)
         if "$COVER_ID" in example:
             ids["COVER_ID"] = make_cover(shell, number)
+            if "cover-settle" in name:
+                send_in_vain(tmp_path / "var/bullion.db", ids["COVER_ID"])
         for kind, (listed, field) in NEWEST.items():
             if f"${kind}" in example:
                 ids[kind] = shell.newest(listed, field)

@@ -184,10 +184,11 @@ class Reconciliation:
         if unanswered and self._answer_cover is not None:
             status = self._venue.order_status(cover_request(found.cover))
             answer = await _in_time(status, "no status")
-            if not isinstance(answer, Confirmed | PartiallyFilled):
+            if isinstance(answer, Confirmed | PartiallyFilled):
+                await self._answer_cover(found.cover, answer)
+                found = await self._records.hedged_cover(broker, execution.order_id) or found
+            elif found.cover.state == SENT:
                 raise VenueUnreachable("it lists the execution of a cover, and has no final answer for it")
-            await self._answer_cover(found.cover, answer)
-            found = await self._records.hedged_cover(broker, execution.order_id) or found
         cover = found.cover
         if not has_execution(cover, execution.execution_id):
             reason, excess_e4 = cover_mismatch(cover), signed_weight(execution)
