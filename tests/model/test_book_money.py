@@ -239,7 +239,7 @@ class Machine(RuleBasedStateMachine):
     def end_an_order(self, draw: Draw) -> None:
         if not self.orders:
             return
-        order, asked = self._pick(draw.pick)
+        order, asked = self._pick(draw.pick, waiting=draw.size % 2 == 1)
         run, change = self.deployment.run, self.dealings.change
         if order.status == "pending":
             run(change(order, Event.DELETE))
@@ -284,9 +284,12 @@ class Machine(RuleBasedStateMachine):
         self.orders[placed.id] = (placed, order)
         return placed, order
 
-    def _pick(self, pick: int) -> tuple[Order, ClientOrder]:
-        """As it is now: one that waited may be open."""
-        order, asked = list(self.orders.values())[pick % len(self.orders)]
+    def _pick(self, pick: int, *, waiting: bool) -> tuple[Order, ClientOrder]:
+        """As it is now: one that waited may be open. `waiting`: rather one that waited at first."""
+        placed = list(self.orders.values())
+        held = [each for each in placed if each[0].status == "pending"]
+        chosen = held if waiting and held else placed
+        order, asked = chosen[pick % len(chosen)]
         found = self.deployment.run(self.dealings.reader.order(order.book_id, order.id))
         assert found is not None
         return found, asked
