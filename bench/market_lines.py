@@ -234,7 +234,13 @@ async def _covers(port: int, bare_port: int, rival: QuickFixDeals | None, orders
     async with _line(port, _Records()) as venue, bare_line(bare_port) as bare:
         await _until(lambda: venue.line.state is LineState.UP)
         found = _Covers(_Deals(), _Deals(), None if rival is None else _Deals())
-        await _compare(_Covers(_Deals(), _Deals(), found.quickfix and _Deals()), venue, bare, rival, _WARM_UP)
+        await _compare(
+            _Covers(_Deals(), _Deals(), found.quickfix and _Deals()),
+            venue,
+            bare,
+            rival,
+            min(_WARM_UP, orders),
+        )
         for _ in range(orders // _SLICE):
             await _compare(found, venue, bare, rival, _SLICE)
         found.busy_cpu_us = await _busy_cpu_us(venue, orders)

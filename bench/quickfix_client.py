@@ -1,8 +1,8 @@
 """QuickFIX from Python: its session, and an application that reads the two reports of each order.
 
 `python -m bench.quickfix_client PORT FOLDER` logs on to a venue and makes as many deals as each line of its
-input says, one after the other. It prints the CPU time of one with all of QuickFIX's threads, and how long
-each took, in microseconds. It keeps numbers in memory, and knows nothing of orders.
+input says, one after the other. It prints the CPU time of one with all threads, and how long each took, in
+microseconds. It keeps numbers in memory, and knows nothing of orders.
 """
 
 import sys

@@ -67,6 +67,7 @@ def measured(results: Results, pictures: Collection[str] = ()) -> str:
     sections = [
         ("Targets", [*_ratios(results), *_chart("ratios", pictures)]),
         ("Cost of a call", [*_calls(results), *_chart("orders", pictures), *_chart("reads", pictures)]),
+        ("Covers over FIX and quotes", [*_market(results)]),
         ("Start and memory", _footprints(results)),
         ("With many orders in the store", [*_growth(results, "by_store"), *_chart("growth", pictures)]),
         ("On an account with many", [*_growth(results, "by_account"), *_chart("account", pictures)]),
@@ -192,6 +193,24 @@ def _figures(calls: Sequence[Mapping[str, Any]], name: str) -> list[str]:
         *(_cell(each, ".2f", 1000) for each in (busiest["p50_us"], busiest["p99_us"])),
         _NONE if alone is None else _cell(alone["p50_us"], ".2f", 1000),
     ]
+
+
+# --- Covers over FIX and quotes -------------------------------------------------------------------------
+
+
+def _market(results: Results) -> Iterator[str]:
+    """The results have them of a run of their own, which may be of another machine."""
+    market = results.get("market", {})
+    rows = [*_ratios(market)]
+    if rows:
+        yield from (each.strip() for each in _machine(market))
+        yield from rows
+    parts: Mapping[str, float] = market.get("parts_us", {})
+    whole = sum(parts.values())
+    if whole:
+        yield "Where the CPU time of a cover goes:"
+        shares = ([part, f"{us:.0f}", f"{us / whole:.0%}"] for part, us in parts.items())
+        yield _table(("Part", "CPU µs", "Share"), shares)
 
 
 # --- Start and memory -----------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from bench.findings import Findings
 from bench.footprint import Footprint
 from bench.growth import Growth, Pair
 from bench.load import Outcome
+from bench.market_results import MarketFindings
 from bench.names import SHOWN
+from bench.ratio import RatioResult, at_most
 from bench.report import write_results
 from bench.spread import Spread
 from tools.measured import BEGIN, CALLS, CHARTS, END, FLOORS, STORES, measured, measured_page
@@ -40,7 +42,14 @@ def findings() -> Findings:
     footprints = [Footprint("pg", accounts, Spread(1, 0.9, 1.1), size, size) for accounts in (1, 100_000)]
     pairs = {"list <deep>": Pair(100, 150, 1.5), "place": Pair(300, 310, 1.03)}
     growths = [Growth("sqlite", 1_300_000, pairs, pairs), Growth("pg", 10_300_000, pairs, pairs)]
-    return Findings(run, footprints=footprints, growths=growths)
+    market = MarketFindings(
+        [
+            RatioResult("cover_cpu_vs_quickfix", Spread(1.1, 1.0, 1.2), "a cover ÷ QuickFIX", at_most(1.5)),
+            RatioResult("cover_cpu_vs_bare", Spread(11.0, 9.0, 12.0), "a cover ÷ bare bytes", None),
+        ],
+        {"parse": 30.0, "the rest": 90.0},
+    )
+    return Findings(run, footprints=footprints, growths=growths, market=market)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +75,21 @@ def test_ratios_stand_beside_their_targets(results: dict[str, Any]) -> None:
     assert 0 < len(met) < len(with_target)
     assert f"{len(met)} of {len(with_target)} targets are met." in text
     assert all(f"| `{name}` |" in text for name in results["ratios"])
+
+
+def test_covers_stand_beside_their_targets_with_where_their_time_goes(results: dict[str, Any]) -> None:
+    text = measured(results)
+    assert row(text, "cover_cpu_vs_quickfix")[1:6] == ["1.10", "1.00 to 1.20", "–", "≤ 1.50", "met"]
+    assert row(text, "cover_cpu_vs_bare")[1] == "11.00"
+    assert "| parse | 30 | 25% |" in text
+    assert "| the rest | 90 | 75% |" in text
+
+
+def test_results_without_covers_give_no_part_of_them(results: dict[str, Any]) -> None:
+    older = {name: each for name, each in results.items() if name != "market"}
+    assert "Covers over FIX" in measured(results)
+    assert "Covers over FIX" not in measured(older)
+    assert "Covers over FIX" not in measured(older | {"market": {"ratios": {}, "parts_us": {}}})
 
 
 def test_a_call_is_told_with_its_cost(results: dict[str, Any]) -> None:
