@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bullion.hedge.fix.lease import LineHolder, NotHolder
-from bullion.hedge.fix.line import KeptNumbers
+from bullion.hedge.fix.line_ports import KeptNumbers
 from bullion.hedge.fix.session_effects import Numbers
 from bullion.store.engine import Engine, Transaction
 from bullion.store.fix_lines import StoredLines, store_incoming

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bullion.hedge.fix import line as line_module
+from bullion.hedge.fix import reconnect_pause
 from bullion.hedge.venue import Venue
 from bullion.market_demo.exchange import Behaviour, Mode
 from bullion.market_demo.faults import Fault
@@ -111,7 +111,7 @@ def engine_name(case: str) -> str:
 
 @pytest.fixture
 async def trial(engine: Engine, case: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[VenueTrial]:
-    monkeypatch.setattr(line_module, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(reconnect_pause, "_PAUSE_S", 0.01)
     trial = FixTrial(engine, refuses_doubles=case.endswith("refused"))
     await trial.start()
     yield trial

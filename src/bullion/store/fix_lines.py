@@ -1,7 +1,7 @@
 """Lines to venues in the store: who holds each of them, and its kept numbers. See `bullion.hedge.fix`."""
 
 from bullion.hedge.fix.lease import LineHolder, NotHolder
-from bullion.hedge.fix.line import KeptNumbers
+from bullion.hedge.fix.line_ports import KeptNumbers
 from bullion.hedge.fix.session_effects import Numbers
 
 from .engine import Engine, Row, Transaction, Value, one_row

@@ -11,11 +11,12 @@ from random import Random
 import msgspec
 import pytest
 
-from bullion.hedge.fix import line as line_module
+from bullion.hedge.fix import reconnect_pause
 from bullion.hedge.fix.codec import Message
 from bullion.hedge.fix.connection import Chunk
 from bullion.hedge.fix.lease import NotHolder
-from bullion.hedge.fix.line import FixLine, KeptNumbers, SoleHolder
+from bullion.hedge.fix.line import FixLine
+from bullion.hedge.fix.line_ports import KeptNumbers, SoleHolder
 from bullion.hedge.fix.message_log import MessageLog
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Line, Profile, Tls
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_module, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(reconnect_pause, "_PAUSE_S", 0.01)
 
 
 class Owner:
@@ -389,7 +390,7 @@ async def test_it_logs_out_when_it_is_stopped(stage: Stage) -> None:
 async def test_pauses_double_and_are_long_after_a_logout_for_sending_too_fast(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_module, "_PAUSE_S", 0.5)
+    monkeypatch.setattr(reconnect_pause, "_PAUSE_S", 0.5)
     line = stage.line()
     stage.tasks.pop().cancel()
     lost = Close(CloseKind.LOST, "gone")

@@ -15,7 +15,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from bullion.hedge.fix.line import KeptNumbers
+from bullion.hedge.fix.line_ports import KeptNumbers
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import (
     RESETTING,

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bullion.hedge.fix import line as line_module
+from bullion.hedge.fix import reconnect_pause
 from bullion.hedge.fix.line import FixLine
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import KEEPING, RESETTING, Credentials, Line, Profile
@@ -124,7 +124,7 @@ class Lines:
 
 @pytest.fixture
 async def lines(acceptor: QuickFix, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Lines]:
-    monkeypatch.setattr(line_module, "_PAUSE_S", 0.05)
+    monkeypatch.setattr(reconnect_pause, "_PAUSE_S", 0.05)
     lines = Lines(acceptor)
     yield lines
     await lines.end()

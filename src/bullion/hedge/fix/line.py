@@ -4,18 +4,19 @@ import asyncio
 import random
 import ssl
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
-from typing import Protocol, cast
+from typing import cast
 
-import msgspec
 import structlog
 
 from .codec import Message, Pair
 from .connection import Chunk, FixConnection
 from .line_counts import MessageCounts
+from .line_numbers import LineNumbers
+from .line_ports import HeldLine, LineOwner, LineStatus, SequenceStore, SoleHolder
 from .message_log import MessageLog
 from .pace import Pace
 from .profile import Line, Tls, session_settings
+from .reconnect_pause import ReconnectPause
 from .schedule import Schedule
 from .session import Session
 from .session_effects import Close, CloseKind, Effect, LineState, LoggedOn, NotLoggedOn, Numbers
@@ -27,97 +28,10 @@ _GAP_CHECK_S = 0.01
 _CONNECT_S = 10.0
 _TRYING = frozenset({LineState.CONNECTING, LineState.LOGGING_ON, LineState.WAITING})
 """The states of a line that tries to get up."""
-_PAUSE_S, _PAUSE_S_MAX = 0.5, 30.0
-_STEADY_US = 10_000_000
-"""A line that was logged on for this long begins with the shortest pause again."""
 _EARLY_LOSSES = 2
 """After this many losses before the logon was complete, numbers are taken to be the reason."""
 
 _log = structlog.get_logger("hedge")
-
-
-class KeptNumbers(msgspec.Struct, frozen=True):
-    outgoing: int
-    """No number from this one on was used."""
-    incoming: int
-    stored_us: int
-
-
-class SequenceStore(Protocol):
-    """Kept numbers of a line. Only its holder may change them: NotHolder for others.
-
-    The incoming number is stored by the line's owner, together with what it learned from the messages.
-    """
-
-    async def numbers(self, line: str) -> KeptNumbers | None: ...
-
-    async def begin_numbers(self, line: str, holder: str, numbers: Numbers) -> None:
-        """Begin both numbers anew with these."""
-
-    async def restart_incoming(self, line: str, holder: str) -> None:
-        """The venue began anew: the incoming number is 1 again. A lower one is always safe."""
-
-    async def reserve_numbers(self, line: str, holder: str, below: int) -> None:
-        """Outgoing numbers below this one may be used; it is never lowered by this."""
-
-
-class HeldLine(Protocol):
-    """This process's hold on the line."""
-
-    holder: str
-
-    def held(self) -> bool:
-        """Whether this process may write to the line now. Asked before every write."""
-
-    async def begin_connection(self) -> int:
-        """The number of a new connection, which no other one of this line ever has. May raise NotHolder."""
-
-
-class SoleHolder:
-    """For a line that no other process can have: tests, commands, and what has a lease of its own."""
-
-    holder = "sole"
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-
-    def held(self) -> bool:
-        return True
-
-    async def begin_connection(self) -> int:
-        return next(self._numbers)
-
-
-class LineOwner(Protocol):
-    """Callbacks. They must not wait."""
-
-    def logged_on(self, connection_no: int, logon: Message) -> None:
-        """Recover, then call `FixLine.recovered`."""
-
-    def received(self, connection_no: int, chunk: Chunk) -> None: ...
-
-    def lost(self, connection_no: int, reason: str) -> None:
-        """The connection with this number is closed. Called only after `logged_on`."""
-
-
-class LineStatus(msgspec.Struct, frozen=True):
-    name: str
-    state: LineState
-    since_us: int
-    reason: str
-    """Why the last connection ended."""
-    alarm: str
-    """What the desk has to decide; empty if nothing."""
-    numbers: Numbers
-    in_us: int
-    out_us: int
-    connection_no: int
-    logons: int
-    losses: int
-    gaps: int
-    garbled: int
-    refused: bool
-    """Whether the venue refused the last logon."""
 
 
 class FixLine:
@@ -134,16 +48,14 @@ class FixLine:
         chance: random.Random | None = None,
     ) -> None:
         """`kept` is needed if the profile does not reset numbers at the logon."""
-        if not line.profile.reset_on_logon and kept is None:
-            raise ValueError(f"line {line.name}: its profile keeps numbers, so it needs a store for them")
         self.line = line
         self._settings = session_settings(line, password)
         self._owner = owner
         self._now_us = now_us
         self._holder = holder or SoleHolder()
-        self._kept = None if line.profile.reset_on_logon else kept
+        self._numbers = LineNumbers(line, kept, self._holder)
         self._log = log
-        self._chance = chance or random.Random()  # noqa: S311 - spreads reconnects, keeps no secret
+        self._pause = ReconnectPause(line.profile, chance)
         self._schedule = Schedule(line.timetable)
         self._pace = Pace(line.profile.rate, now_us())
         self._turn = asyncio.Lock()
@@ -165,11 +77,8 @@ class FixLine:
         """The desk asked for a logon that resets numbers, and there was none yet."""
         self._refused = False
         self._reached = False
-        self._next_outgoing: int | None = None
-        """Kept numbers: where our last connection ended."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._early_losses = 0
-        self._failures = 0
         self._logged_on_us: int | None = None
         self._reason = ""
         self.alarm = ""
@@ -243,7 +152,7 @@ class FixLine:
 
     def progressed(self) -> None:
         """What became of an order is known now: however short the connection, the next pause is short."""
-        self._failures = 0
+        self._pause.shorten()
 
     def reject(self, message: Message, reason: int, text: str, tag: int | None = None) -> None:
         if self._connection is not None:
@@ -256,7 +165,7 @@ class FixLine:
 
     def _try_now(self) -> None:
         self.alarm = ""
-        self._failures = 0
+        self._pause.shorten()
         self._changed.set()
 
     def disconnect(self) -> None:
@@ -319,7 +228,7 @@ class FixLine:
         try:
             number = await self._holder.begin_connection()
             if number != self.connection_no + 1:
-                self._next_outgoing = None  # Another process had the line in between.
+                self._numbers.next_outgoing = None  # Another process had the line in between.
             self.connection_no = number
             # Known before it connects: the venue's Logon may arrive before this task goes on.
             connection = self._connection = await self._made_connection(ended)
@@ -348,7 +257,9 @@ class FixLine:
         return None if self.line.tls is None else self.line.tls.server_name or self.line.host
 
     async def _made_connection(self, ended: "asyncio.Future[Close]") -> FixConnection:
-        numbers, reserved_below = await self._first_numbers()
+        numbers, reserved_below = await self._numbers.first(
+            lambda: self._schedule.opened_us(self._now_us()), reset=self._reset_next
+        )
         session = Session(self._settings, self._now_us(), numbers, reserved_below)
         return FixConnection(
             lambda _: session,
@@ -357,7 +268,7 @@ class FixLine:
             log=self._log,
             may_write=self._holder.held,
             counts=self.messages,
-            reserve=self._reserve if self._kept is not None else None,
+            reserve=self._numbers.reserve if self._numbers.kept else None,
             starts=self._start_session,
         )
 
@@ -395,33 +306,13 @@ class FixLine:
             self._garbled += connection.garbled
         if connection is not None and connection.session is not None:
             self._gaps += connection.session.gaps
-            self._next_outgoing = connection.session.numbers.outgoing
+            self._numbers.next_outgoing = connection.session.numbers.outgoing
         if self._logged_on_us is not None:
             self._losses += 1
 
-    # --- Numbers that are kept ------------------------------------------------------------------------
-
-    async def _first_numbers(self) -> tuple[Numbers, int | None]:
-        """The numbers to begin with, and the outgoing number that is not reserved yet."""
-        if self._kept is None:
-            return Numbers(), None
-        found = await self._kept.numbers(self.line.name)
-        opened_us = self._schedule.opened_us(self._now_us()) if self.line.profile.numbers_by_window else None
-        over = found is not None and opened_us is not None and found.stored_us < opened_us
-        if found is None or over or self._reset_next:
-            await self._kept.begin_numbers(self.line.name, self._holder.holder, Numbers())
-            return Numbers(), 1
-        # The store knows only what is reserved. The numbers between are skipped if nobody knows better.
-        outgoing = min(found.outgoing, self._next_outgoing or found.outgoing)
-        return Numbers(outgoing, found.incoming), found.outgoing
-
-    async def _reserve(self, below: int) -> None:
-        if self._kept is not None:
-            await self._kept.reserve_numbers(self.line.name, self._holder.holder, below)
-
-    async def _restart_incoming(self, kept: SequenceStore) -> None:
+    async def _restart_incoming(self) -> None:
         try:
-            await kept.restart_incoming(self.line.name, self._holder.holder)
+            await self._numbers.restart_incoming()
         except Exception as error:  # noqa: BLE001 - without it the next logon finds numbers that disagree
             if self._connection is not None:
                 self._connection.abort(f"The numbers of the line could not be stored: {error!r}")
@@ -436,8 +327,8 @@ class FixLine:
         self._note_reset()
         self.alarm = self._reason = ""
         _log.info("line_logged_on", line=self.line.name, connection_no=self.connection_no)
-        if effect.reset and not self._reset_sent and self._kept is not None:
-            task = asyncio.ensure_future(self._restart_incoming(self._kept))
+        if effect.reset and not self._reset_sent and self._numbers.kept:
+            task = asyncio.ensure_future(self._restart_incoming())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         self._note_state()
@@ -469,7 +360,7 @@ class FixLine:
             elif self._reset_asked:
                 self._reset_next = True  # Nobody knows whether the venue has seen it.
                 return
-        if self._kept is None or self._logged_on_us is not None or not self._reached:
+        if not self._numbers.kept or self._logged_on_us is not None or not self._reached:
             return
         self._early_losses += close.kind is CloseKind.LOST
         if close.kind is not CloseKind.TOO_LOW and self._early_losses < _EARLY_LOSSES:
@@ -489,13 +380,8 @@ class FixLine:
             self.resets += 1
 
     def _pause_s(self, close: Close) -> float:
-        steady = self._logged_on_us is not None and self._now_us() - self._logged_on_us >= _STEADY_US
-        self._failures = 0 if steady else min(self._failures + 1, 10)
-        pause_s = min(_PAUSE_S_MAX, _PAUSE_S * (1 << max(0, self._failures - 1)))
-        pause_s *= 1 - self._chance.random() / 4
-        if self.line.profile.is_rate_logout(close.reason):
-            pause_s = max(pause_s, self.line.profile.rate_logout_s)
-        return pause_s
+        logged_on_us = 0 if self._logged_on_us is None else self._now_us() - self._logged_on_us
+        return self._pause.after_s(close, logged_on_us)
 
 
 class _Events:
