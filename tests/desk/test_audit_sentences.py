@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bullion.desk.audit_sentences import KINDS, SENTENCES, Ref, Units, sentences, text_of
+from bullion.desk.audit_sentences import SENTENCES, sentences, text_of
+from bullion.desk.audit_wording.parts import KINDS, Ref, Units
 from bullion.desk.registry import entry_names
 from tests.support.dealing import Dealing
 from tests.support.desk import KEY, SYMBOL, Office

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from bullion.desk.audit_sentences import Units, sentences, text_of
+from bullion.desk.audit_sentences import sentences, text_of
+from bullion.desk.audit_wording.parts import Units
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
 from bullion.metals.symbol import Symbol

@@ -1,0 +1,1 @@
+"""How the audit trail tells its entries, by what they are about."""
