@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from bullion.allocation.book import book_id
 from bullion.booking.decide import Plan
+from bullion.desk.actions.order_sums import sums
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import FINAL, TRANSITIONS, Status
-from bullion.records.orders import AccountOrder, OrderFilter, OrderTotal
+from bullion.records.orders import AccountOrder, OrderFilter, OrderSum, OrderTotal
 from bullion.records.page import Page
 from bullion.store import newest_orders, order_changes, order_timeline
 from bullion.store.engine import Engine, one_row
@@ -138,6 +139,9 @@ class Fixture:
         self, broker: str, wanted: OrderFilter, page: Page
     ) -> tuple[list[AccountOrder], OrderTotal]:
         return await self.records.read("orders", lambda records: records.orders_at_once(broker, wanted, page))
+
+    async def newest_sums(self, broker: str, wanted: OrderFilter, number: int) -> list[OrderSum]:
+        return await self.records.read("sums", lambda records: records.newest_sums(broker, wanted, number))
 
     def expected(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         found = sorted(
@@ -343,6 +347,29 @@ async def test_the_newest_of_a_list_are_found_before_all_are_counted(
         expected, number = fixture.expected(broker, wanted, Page(min(3, counted_max - offset), offset))
         total = OrderTotal(min(number, counted_max), exact=number <= counted_max)
         assert await fixture.at_once(broker, wanted, Page(3, offset)) == (expected, total), wanted
+
+
+async def test_sums_of_the_newest_are_the_same_before_and_after_all_are_counted(fixture: Fixture) -> None:
+    await fixture.trade(120, fixture.begin_us)
+    await fixture.change(30)
+    since_us = fixture.placed[60].order.created_at_us
+    wanted_lists = [
+        OrderFilter(),
+        OrderFilter(Environment.TEST),
+        OrderFilter(status="open"),
+        OrderFilter(Environment.PRODUCTION, symbol_code="SILVER", since_us=since_us),
+        OrderFilter(source="web", status="filled"),
+        OrderFilter(login_id="one", status="open"),
+    ]
+    for counted in (False, True):
+        if counted:
+            await fixture.timeline.update()
+        for wanted in wanted_lists:
+            newest, number = fixture.expected("main", wanted, Page(20, 0))
+            summed = await fixture.newest_sums("main", wanted, min(20, number))
+            assert number > 0
+            assert sum(each.orders for each in summed) == len(newest)
+            assert sums(summed) == sums(OrderSum.of_one(each.order) for each in newest), wanted
 
 
 async def test_test_orders_are_counted_by_their_books(fixture: Fixture) -> None:

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from bullion.allocation.book import environment_of
 from bullion.environment import Environment
+from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.trace import Trace
 
@@ -62,6 +64,33 @@ class AccountOrder:
     login_id: str
     archived: bool
     """Out of lists and positions since the desk reset the test book."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderSum:
+    """What some orders of one kind come to."""
+
+    environment: Environment
+    metal: Metal
+    trade_type: str
+    status: str
+    orders: int
+    quantity_e4: int
+    total_paise: int
+    realized_pnl_paise: int
+
+    @classmethod
+    def of_one(cls, order: Order) -> "OrderSum":
+        return cls(
+            environment_of(order.book_id),
+            order.metal,
+            order.asked.trade_type,
+            order.status,
+            1,
+            order.asked.quantity_e4,
+            order.total_paise,
+            order.realized_pnl_paise or 0,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,18 +31,23 @@ _BY_STATUS = _Queries("desk_status_orders_count_to", "desk_status_orders")
 _BY_TIME = _Queries("desk_orders_count_to", "desk_orders")
 
 
+def has_status_index(status: Value) -> bool:
+    """Whether an index finds the orders of this status. Test orders have none."""
+    return status is not None and status != Status.FILLED
+
+
 async def newest_orders(
     transaction: Transaction, about: Sequence[Value], ids: tuple[str, str], page: Page
 ) -> tuple[Sequence[Row], OrderTotal]:
     """`about`: the filters and the scope of the desk's lists. `ids`: a range of ids."""
     low, high = ids
     status = about[1]
-    if status is None or status == Status.FILLED:
-        queries = _BY_TIME
-        start = await transaction.one("desk_search_start", low, high, _LOOKED_AT_MAX)
-    else:
+    if has_status_index(status):
         queries = _BY_STATUS
         start = await transaction.one("desk_status_search_start", low, status, high, _LOOKED_AT_MAX)
+    else:
+        queries = _BY_TIME
+        start = await transaction.one("desk_search_start", low, high, _LOOKED_AT_MAX)
     within = (*about, low if start is None else start["id"], high)
     counted = (await one_row(transaction, queries.count, *within, COUNTED_MAX + 1))["total"]
     total = OrderTotal(min(counted, COUNTED_MAX), exact=start is None and counted <= COUNTED_MAX)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, replace
+from typing import Literal
 
 from bullion.allocation.book import Book, book_id
 from bullion.environment import Environment
@@ -15,6 +16,7 @@ from bullion.records.orders import (
     DecisionCount,
     OrderEvent,
     OrderFilter,
+    OrderSum,
     OrderTotal,
 )
 from bullion.records.page import Page
@@ -24,7 +26,7 @@ from . import account_orders, archive_reader, order_changes, order_rows, trace_r
 from .account_orders import BookOrders, order_sort_key
 from .desk_transaction import DeskTransaction
 from .engine import Row, Value, one_row
-from .newest_orders import newest_orders
+from .newest_orders import has_status_index, newest_orders
 from .order_timeline import AFTER_ALL_IDS, FIRST_ID, CountedList, IdRange
 
 _FEW = 1_000
@@ -101,6 +103,22 @@ class OrderRecords(DeskTransaction):
         orders, total = await self._read_list(broker, filters, page, counted)
         return orders, OrderTotal(total)
 
+    async def newest_sums(self, broker: str, filters: OrderFilter, number: int) -> list[OrderSum]:
+        """Sums of the newest orders of a list. It must have so many: see `orders_at_once` for its total."""
+        if not filters.is_counted:
+            found, _ = await self._read_list(broker, filters, Page(number, 0), None)
+            return [OrderSum.of_one(each.order) for each in found]
+        kind, scope = _kind(filters), (broker, filters.environment, filters.login_id)
+        counted = await self._counted_list(broker, filters)
+        rows: Sequence[Row]
+        if counted is not None:
+            rows, _ = await self._orders_by_time(kind, scope, counted, Page(number, 0), "desk_order_sums")
+        else:
+            # It ends with the last of them, so no start of the search is needed.
+            query = "desk_status_order_sums" if has_status_index(filters.status) else "desk_order_sums"
+            rows = await self._transaction.all(query, *kind, *scope, *_ids(filters), number, 0)
+        return [order_rows.order_sum(row) for row in rows]
+
     async def _read_list(
         self, broker: str, filters: OrderFilter, page: Page, counted: CountedList | None
     ) -> tuple[list[AccountOrder], int]:
@@ -141,7 +159,12 @@ class OrderRecords(DeskTransaction):
         return await self._cache.timeline.counted(self._transaction, kind, filters.since_us or 0)
 
     async def _orders_by_time(
-        self, kind: Sequence[Value], scope: Sequence[Value], counted: CountedList, page: Page
+        self,
+        kind: Sequence[Value],
+        scope: Sequence[Value],
+        counted: CountedList,
+        page: Page,
+        query: Literal["desk_orders", "desk_order_sums"] = "desk_orders",
     ) -> tuple[Sequence[Row], int]:
         """Reads only the spans that hold the page, and counts only the two ends of the list."""
 
@@ -155,16 +178,18 @@ class OrderRecords(DeskTransaction):
         total = newer + counted.counted + (0 if counted.older is None else await count(counted.older))
         limit = min(page.limit, total - page.offset)
         found: list[Row] = []
-        while len(found) < limit:
-            ids, before = counted.newer, page.offset + len(found)
+        read = 0
+        while read < limit:
+            ids, before = counted.newer, page.offset + read
             if before >= newer + counted.counted and counted.older is not None:
                 ids, before = counted.older, before - newer - counted.counted
             elif before >= newer:
                 ids, before = counted.range_at(before - newer)
-            more = await self._transaction.all("desk_orders", *within(ids), limit - len(found), before)
+            more = await self._transaction.all(query, *within(ids), limit - read, before)
             if not more:
                 break
             found += more
+            read += len(more) if query == "desk_orders" else sum(row["orders"] for row in more)
         return found, total
 
     async def _counted(

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bullion.allocation.book import Book, OpenWeight
+from bullion.allocation.book import Book, OpenWeight, environment_of
 from bullion.allocation.position import Position
 from bullion.booking.attempt import ToHedge
 from bullion.booking.hedge_requests import LEASE_US
@@ -13,6 +13,7 @@ from bullion.booking.partial_fills import Rest
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order, PriceMove
 from bullion.orders.request import PlaceOrder
+from bullion.records.orders import OrderSum
 
 from .engine import Row
 
@@ -56,6 +57,11 @@ def order(row: Row) -> Order:
     book_id, ordinal, order_id, source, key, symbol, side, quantity, expected, reference, metal, *rest = row
     asked = PlaceOrder(symbol, side, quantity, expected, reference)
     return Order(book_id, ordinal, order_id, source, key, asked, _METALS[metal], *rest[:_REST])
+
+
+def order_sum(row: Row) -> OrderSum:
+    production, metal, *rest = row
+    return OrderSum(environment_of(production), _METALS[metal], *rest)
 
 
 def to_hedge(row: Row) -> ToHedge:

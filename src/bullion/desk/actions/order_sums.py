@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bullion.allocation.book import environment_of
 from bullion.desk.desk import View
 from bullion.metals.metal import Metal
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders.status import Status
-from bullion.records.orders import AccountOrder
+from bullion.records.orders import OrderSum
 
 _NOT_SUMMED = frozenset({Status.REJECTED, Status.DELETED})
 """Nothing is booked of them."""
@@ -23,18 +22,18 @@ class _Sum:
     realized_pnl_paise: int = 0
 
 
-def sums(found: Iterable[AccountOrder]) -> list[View]:
+def sums(found: Iterable[OrderSum]) -> list[View]:
     """By environment, metal and side. Rejected and deleted orders are left out."""
     by_kind: dict[tuple[str, str, str], _Sum] = {}
-    for order in (each.order for each in found):
-        if order.status in _NOT_SUMMED:
+    for each in found:
+        if each.status in _NOT_SUMMED:
             continue
-        kind = (environment_of(order.book_id).value, order.metal.value, order.asked.trade_type)
+        kind = (each.environment.value, each.metal.value, each.trade_type)
         held = by_kind.setdefault(kind, _Sum())
-        held.orders += 1
-        held.quantity_e4 += order.asked.quantity_e4
-        held.total_paise += order.total_paise
-        held.realized_pnl_paise += order.realized_pnl_paise or 0
+        held.orders += each.orders
+        held.quantity_e4 += each.quantity_e4
+        held.total_paise += each.total_paise
+        held.realized_pnl_paise += each.realized_pnl_paise
     return [
         {
             "environment": environment,

@@ -10,7 +10,7 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
-from bullion.records.orders import AccountOrder, OrderFilter, OrderTotal
+from bullion.records.orders import AccountOrder, OrderFilter, OrderSum, OrderTotal
 from bullion.records.page import Page
 from bullion.records.token import Actor
 from bullion.refusals.desk import NOT_FOUND
@@ -34,8 +34,6 @@ FILTERS = {
     "since": Option("Only from this time on, in ISO 8601.", metavar="TIME"),
 }
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_SUMMED_AT_ONCE = 500
-"""On a page that everybody has open; whole orders are read for it."""
 
 
 @action(
@@ -106,19 +104,20 @@ async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]
     found, total = await desk.read(
         actor, "orders", lambda records: records.orders(actor.broker, wanted, Page(SORTED_MAX, 0))
     )
-    return {"orders": total, "summed": len(found), "items": sums(found)}
+    items = sums(OrderSum.of_one(each.order) for each in found)
+    return {"orders": total, "summed": len(found), "items": items}
 
 
 async def sum_at_once(
-    desk: Desk, actor: Actor, filters: Mapping[str, str | None]
-) -> tuple[list[View], int, OrderTotal]:
-    """The same sums, of how many orders, and of how many in all: see `list_at_once`."""
+    desk: Desk, actor: Actor, filters: Mapping[str, str | None], total: OrderTotal
+) -> tuple[list[View], int]:
+    """The same sums for a page that is open all day, and of how many orders; `total`: see `list_at_once`."""
     wanted = _wanted(filters)
-    page = Page(_SUMMED_AT_ONCE, 0)
-    found, total = await desk.read(
-        actor, "orders", lambda records: records.orders_at_once(actor.broker, wanted, page)
+    number = min(SORTED_MAX, total.number)
+    found = await desk.read(
+        actor, "order_sums", lambda records: records.newest_sums(actor.broker, wanted, number)
     )
-    return sums(found), len(found), total
+    return sums(found), sum(each.orders for each in found)
 
 
 @action("GET /orders/{id}", command="orders show")

@@ -58,6 +58,27 @@ FROM (SELECT orders.* @orders_of_broker ORDER BY orders.id DESC LIMIT $11 OFFSET
 @lookup_join accounts ON accounts.id = books.account_id
 ORDER BY page.id DESC
 
+-- fragment: sums_of(orders_of_list)
+-- What the newest orders of a list come to, by kind.
+SELECT
+    page.production, page.metal, page.trade_type, page.status, count(*) AS orders,
+    CAST(sum(page.quantity_e4) AS BIGINT) AS quantity_e4,
+    CAST(sum(page.total_paise) AS BIGINT) AS total_paise,
+    CAST(coalesce(sum(page.realized_pnl_paise), 0) AS BIGINT) AS realized_pnl_paise
+FROM (
+    SELECT
+        orders.book_id % 2 AS production, orders.metal, orders.trade_type, orders.status, orders.quantity_e4,
+        orders.total_paise, orders.realized_pnl_paise
+    {orders_of_list} ORDER BY orders.id DESC LIMIT $11 OFFSET $12
+) AS page
+GROUP BY page.production, page.metal, page.trade_type, page.status
+
+-- name: desk_order_sums
+@sums_of(@orders_of_broker)
+
+-- name: desk_status_order_sums
+@sums_of(@orders_of_broker AND @in_status_index)
+
 -- fragment: in_status_index
 -- The condition of the index `orders_by_status`, which has no test orders.
 orders.status = $2 AND orders.status <> 'filled'

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from zoneinfo import ZoneInfo
 
 from bullion.console.html import Child, Html, el
@@ -23,6 +24,7 @@ _STATES: dict[str, tuple[str, str]] = {
 }
 
 
+@cache
 def status(name: str) -> Html:
     kind, text = _STATES[name]
     return state(kind, name, text)
@@ -32,6 +34,7 @@ def status_text(name: str) -> str:
     return _STATES[name][1]
 
 
+@cache
 def environment(name: str) -> Html:
     """Coloured, so that test orders stand out: they are not money."""
     return el("span", name, class_=f"where {name}")
@@ -59,6 +62,7 @@ def deal_number(each: View) -> str:
     return NOTHING if each["deal_no"] is None else str(each["deal_no"])
 
 
+@cache
 def side(trade_type: str) -> Html:
     """Blue for BUY and orange for SELL, as the client sees it."""
     return el("b", trade_type.upper(), class_=f"side {trade_type}")

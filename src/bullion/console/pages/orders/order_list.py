@@ -96,7 +96,7 @@ async def list_page(visit: Visit) -> Html:
         el(
             "div",
             batch_bar(visit),
-            await _totals(visit, filters),
+            await _totals(visit, filters, reading),
             _pager(visit, reading, number),
             class_="foot",
         ),
@@ -376,11 +376,14 @@ def _pager(visit: Visit, reading: Reading[_Listed], number: int) -> Html | None:
     )
 
 
-async def _totals(visit: Visit, filters: Mapping[str, str | None]) -> Html | None:
+async def _totals(visit: Visit, filters: Mapping[str, str | None], listed: Reading[_Listed]) -> Html | None:
     """What the filtered orders come to. Of very many, the newest; the text says so."""
+    if listed.value is None or not listed.value.total.number:
+        return None
+    total = listed.value.total
 
     async def read(desk: Desk, actor: Actor) -> tuple[list[View], int, OrderTotal]:
-        return await orders.sum_at_once(desk, actor, filters)
+        return *await orders.sum_at_once(desk, actor, filters, total), total
 
     reading = await visit.read((ORDERS, "totals", *filters.values()), read, _TOTALS_EVERY_S)
     if reading.value is None or not reading.value[0]:
