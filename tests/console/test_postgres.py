@@ -140,6 +140,7 @@ def test_a_telephone_order_is_booked_once(console: ConsoleProcess, dealing: Deal
         (placed,) = dealing.desk.all("/orders?source=desk")
         assert (placed["price"], placed["quantity"]) == (BUY_PRICE, "1000.0000")
         assert dealing.order(placed)["idempotency_key"] == order["key"]
+        assert "Locked for the client" in at.see(f"orders/{placed['id']}")
         again = at.send("ticket/book", order).json()["reveal"]
         assert placed["id"] in again
         other = at.send("ticket/book", {**order, "quantity": "1001"}).json()["reveal"]

@@ -31,7 +31,10 @@ def enrol(page: Page) -> tuple[str, list[str]]:
     """Set it up on the page of the second factor. Returns the key and the recovery codes."""
     page.get_by_role("button", name="Set it up").click()
     key = page.locator("code.key").inner_text()
-    page.get_by_label("Code").fill(code_of(key))
+    shown = page.get_by_role("img", name="QR code").bounding_box()
+    assert shown is not None
+    assert shown["width"] == shown["height"] >= 180  # A telephone reads it from a screen.
+    page.get_by_label("Code", exact=True).fill(code_of(key))
     page.get_by_role("button", name="Turn it on").click()
     expect(page.get_by_role("heading")).to_have_text("Recovery codes")
     return key, page.locator(".codes code").all_inner_texts()

@@ -10,6 +10,7 @@ from bullion.desk.second_factors import FactorStatus
 from .frame import document
 from .html import Child, Html, el
 from .paths import SECOND_FACTOR
+from .widgets.qr_code import qr_code
 
 CODE_PATH = "/login/code"
 BEGIN, CONFIRM, TURN_OFF = (f"{SECOND_FACTOR}/{each}" for each in ("begin", "confirm", "turn-off"))
@@ -74,7 +75,9 @@ def _setup(csrf: str, go_to: str, status: FactorStatus, error: str | None) -> li
         return []
     groups = " ".join(setup.secret[at : at + 4] for at in range(0, len(setup.secret), 4))
     return [
-        el("p", f"Add an account to your authenticator app with this key. {_APP}"),
+        el("p", f"Scan this code with your authenticator app. {_APP}"),
+        qr_code(setup.address, "QR code with the key for your authenticator app"),
+        el("p", "Or type this key into it:"),
         el("p", el("code", groups, class_="key")),
         el("p", "On the telephone itself, ", el("a", "open the app with the key", href=setup.address), "."),
         el("p", "Kind: by time, six digits, 30 seconds. Then enter the code that the app shows:"),

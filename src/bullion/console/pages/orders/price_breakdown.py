@@ -82,6 +82,8 @@ def _inputs(visit: Visit, order: View, parts: Mapping[str, str]) -> list[tuple[s
     for tick in anatomy["ticks"]:
         quote = f"{grouped(trim_zeros(tick['bid']))} / {grouped(trim_zeros(tick['ask']))}, at "
         shown.append((f"{tick['instrument']} bid / ask", [quote, moment(tick["at"], visit.zone, visit.now)]))
+    if "locked_at" in anatomy:
+        shown.append(("Locked for the client", moment(anatomy["locked_at"], visit.zone, visit.now)))
     if order["expected_price"] is not None:
         tolerance = trim_zeros(anatomy["tolerance_percent"])
         shown.append(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -18,7 +19,6 @@ from bullion.console.widgets.components import (
     empty,
     freshness,
     hint,
-    not_read,
     table,
 )
 from bullion.console.widgets.formatting import grouped, weight, zone_name
@@ -59,7 +59,7 @@ class _Chart:
 async def _read(visit: Visit, code: str, span: str) -> Reading[_Chart]:
     async def read(desk: Desk, actor: Actor) -> _Chart:
         view = await price_history(desk, actor, code, span)
-        return _Chart(view, _points(visit, view), _sentence(view))
+        return _Chart(view, chart_points(visit.zone, view), chart_sentence(view))
 
     every_s = _READ_EVERY_S.get(span, _READ_EVERY_S_ELSE)
     return await visit.read(("chart", code, span), read, every_s)
@@ -95,17 +95,6 @@ async def chart_page(visit: Visit) -> Html:
     )
 
 
-async def chart_card(visit: Visit, symbol_code: str, span: str = _USUAL) -> Html:
-    """A card with the chart of a symbol, for other pages. It never fails the page."""
-    reading = await _read(visit, symbol_code, span)
-    more = el("a", "All charts", href=rate_path(symbol_code))
-    title = f"{symbol_code}, {_TITLES[span]}"
-    if reading.value is None:
-        return card(title, not_read(reading), aside=more, name="chart")
-    shown = _figure(symbol_code, span, "candles", reading.value)
-    return card(title, shown, aside=[freshness(reading), more], name="chart")
-
-
 def _choices(label: str, texts: dict[str, str], chosen: str, path: Callable[[str], str]) -> Html:
     links = [
         el("a", text, href=path(name), aria_current="true" if name == chosen else None)
@@ -138,7 +127,7 @@ def _figure(code: str, span: str, kind: str, chart: _Chart) -> Html:
     return el("figure", holder, el("figcaption", chart.sentence, " ", credit), class_="rate-chart")
 
 
-def _sentence(view: View) -> str:
+def chart_sentence(view: View) -> str:
     """What the chart shows, for people who do not see it."""
     items, code = view["items"], view["symbol_code"]
     if not items:
@@ -164,12 +153,12 @@ def _e4(text: str) -> int:
     return scaled(text, _E4)
 
 
-def _points(visit: Visit, view: View) -> str:
+def chart_points(zone: ZoneInfo, view: View) -> str:
     """The library knows no time zones: it gets the time of the zone's clocks as if that were UTC."""
     points: list[list[object]] = []
     last_s = 0
     for each in view["items"]:
-        local = datetime.fromisoformat(each["begins_at"]).astimezone(visit.zone)
+        local = datetime.fromisoformat(each["begins_at"]).astimezone(zone)
         at_s = int(local.replace(tzinfo=UTC).timestamp())
         if at_s > last_s:  # Where clocks are put back, an hour occurs twice. The library takes it once.
             points.append([at_s, *(msgspec.Raw(each[name].encode()) for name in _PRICES)])

@@ -1,0 +1,40 @@
+"""What a chart of a symbol gets from its candles."""
+
+from zoneinfo import ZoneInfo
+
+from bullion.console.pages.rates.rate_chart import chart_points, chart_sentence
+
+HISTORY = {
+    "symbol_code": "GOLD",
+    "span": "1d",
+    "items": [
+        {
+            "begins_at": "2026-06-10T06:00:00+00:00",
+            "open": "100.00",
+            "high": "120",
+            "low": "90",
+            "close": "110",
+        },
+        {
+            "begins_at": "2026-06-10T06:05:00+00:00",
+            "open": "110",
+            "high": "111",
+            "low": "95",
+            "close": "95.005",
+        },
+    ],
+}
+
+
+def test_points_have_the_time_of_the_zones_clocks_as_if_it_were_utc() -> None:
+    # 11:30 in India on that day.
+    points = "[[1781091000,100.00,120,90,110],[1781091300,110,111,95,95.005]]"
+    assert chart_points(ZoneInfo("Asia/Kolkata"), HISTORY) == points
+
+
+def test_a_sentence_says_what_the_chart_shows() -> None:
+    assert (
+        chart_sentence(HISTORY)
+        == "GOLD over 1 day: from 100.00 to 95.005, down 5.00 %. Highest 120, lowest 90."
+    )
+    assert chart_sentence({**HISTORY, "items": []}) == ""
