@@ -17,7 +17,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import FINAL, TRANSITIONS, Status
-from bullion.records.orders import AccountOrder, OrderFilter, OrderSum, OrderTotal
+from bullion.records.orders import AccountOrder, OrderFilter, OrdersNotCounted, OrderSum, OrderTotal
 from bullion.records.page import Page
 from bullion.store import newest_orders, order_changes, order_timeline
 from bullion.store.engine import Engine, one_row
@@ -394,6 +394,8 @@ async def test_a_search_ends_after_so_many_orders_until_all_are_counted(
     whole, number = fixture.expected("main", wanted, page)
     assert [each.order for each in found] == [each.order for each in whole if each.order in looked_at]
     assert total == OrderTotal(len(found), exact=False)
+    with pytest.raises(OrdersNotCounted):
+        await fixture.orders("main", wanted, page)
     # No other broker's orders, nor those of another status, use up the search of one status.
     wanted = OrderFilter(status="pending", source="web", since_us=fixture.placed[-8].order.created_at_us)
     found, total = await fixture.at_once("main", wanted, page)
@@ -402,6 +404,7 @@ async def test_a_search_ends_after_so_many_orders_until_all_are_counted(
     await fixture.timeline.update()
     found, total = await fixture.at_once("main", OrderFilter(source="web"), page)
     assert (found, total) == (whole, OrderTotal(number))
+    assert await fixture.orders("main", OrderFilter(source="web"), page) == (whole, number)
 
 
 async def test_a_reset_is_seen_at_once(fixture: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:

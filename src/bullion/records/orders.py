@@ -56,6 +56,10 @@ class OrderTotal:
     """If not, it has at least this number."""
 
 
+class OrdersNotCounted(Exception):
+    """Too many orders match to count them now. They are counted in the background, within seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class AccountOrder:
     """An order with the login of its account."""

@@ -37,9 +37,18 @@ def has_status_index(status: Value) -> bool:
 
 
 async def newest_orders(
-    transaction: Transaction, about: Sequence[Value], ids: tuple[str, str], page: Page
+    transaction: Transaction,
+    about: Sequence[Value],
+    ids: tuple[str, str],
+    page: Page,
+    *,
+    count_all: bool = False,
 ) -> tuple[Sequence[Row], OrderTotal]:
-    """`about`: the filters and the scope of the desk's lists. `ids`: a range of ids."""
+    """`about`: the filters and the scope of the desk's lists. `ids`: a range of ids.
+
+    `count_all`: count all that it looks at, not only as many as a page that is open all day needs.
+    """
+    counted_max = max(COUNTED_MAX, _LOOKED_AT_MAX) if count_all else COUNTED_MAX
     low, high = ids
     status = about[1]
     if has_status_index(status):
@@ -49,8 +58,8 @@ async def newest_orders(
         queries = _BY_TIME
         start = await transaction.one("desk_search_start", low, high, _LOOKED_AT_MAX)
     within = (*about, low if start is None else start["id"], high)
-    counted = (await one_row(transaction, queries.count, *within, COUNTED_MAX + 1))["total"]
-    total = OrderTotal(min(counted, COUNTED_MAX), exact=start is None and counted <= COUNTED_MAX)
+    counted = (await one_row(transaction, queries.count, *within, counted_max + 1))["total"]
+    total = OrderTotal(min(counted, counted_max), exact=start is None and counted <= counted_max)
     limit = min(page.limit, total.number - page.offset)
     found = await transaction.all(queries.page, *within, limit, page.offset) if limit > 0 else ()
     return found, total

@@ -16,6 +16,7 @@ from bullion.records.orders import (
     DecisionCount,
     OrderEvent,
     OrderFilter,
+    OrdersNotCounted,
     OrderSum,
     OrderTotal,
 )
@@ -79,10 +80,17 @@ class OrderRecords(DeskTransaction):
         return [OrderEvent(row["status"], row["at_us"], row["actor"], row["words"]) for row in found]
 
     async def orders(self, broker: str, filters: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
-        """Newest first, without archived ones."""
+        """Newest first, without archived ones. May raise OrdersNotCounted, until all orders are counted."""
         if _has_nul(filters):
             return [], 0
-        return await self._read_list(broker, filters, page, await self._counted_list(broker, filters))
+        counted = await self._counted_list(broker, filters)
+        if counted is None and filters.is_counted and not filters.only_by_kind:
+            about = (*_kind(filters), broker, filters.environment, filters.login_id)
+            found, total = await newest_orders(self._transaction, about, _ids(filters), page, count_all=True)
+            if not total.exact:
+                raise OrdersNotCounted
+            return _sorted(found), total.number
+        return await self._read_list(broker, filters, page, counted)
 
     async def orders_at_once(
         self, broker: str, filters: OrderFilter, page: Page

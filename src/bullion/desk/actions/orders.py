@@ -1,7 +1,8 @@
 """Lists orders of all accounts, and shows single orders in full."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 from bullion.desk import texts
 from bullion.desk.bodies import Option
@@ -10,9 +11,10 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.environment import Environment
 from bullion.orders.status import Status
-from bullion.records.orders import AccountOrder, OrderFilter, OrderSum, OrderTotal
+from bullion.records.orders import AccountOrder, OrderFilter, OrdersNotCounted, OrderSum, OrderTotal
 from bullion.records.page import Page
 from bullion.records.token import Actor
+from bullion.refusals.catalogue import SERVICE_UNAVAILABLE
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
@@ -22,6 +24,7 @@ from .order_sorting import NEWEST, SORTED_MAX, SORTS, sorted_page, sorted_page_a
 from .order_sums import sums
 from .order_view import full_view, list_views
 
+T = TypeVar("T")
 STATUSES = tuple(status.value for status in Status)
 FILTERS = {
     "environment": Option("Only in this environment.", choices=tuple(Environment)),
@@ -33,6 +36,8 @@ FILTERS = {
     "request_id": Option("Only the order of the request with this X-Request-Id.", metavar="ID"),
     "since": Option("Only from this time on, in ISO 8601.", metavar="TIME"),
 }
+_NOT_COUNTED = "This process has not yet counted all orders, as this list needs. Try again in some seconds."
+_COUNTING_S = 2
 ORDER_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -67,7 +72,14 @@ async def list_orders(
         found, total = await sorted_page(records, actor.broker, wanted, page, sort)
         return await list_views(records, actor.broker, found), total
 
-    return await desk.read(actor, "orders", work)
+    return await _read_counted(desk, actor, work)
+
+
+async def _read_counted(desk: Desk, actor: Actor, work: Callable[[Records], Awaitable[T]]) -> T:
+    try:
+        return await desk.read(actor, "orders", work)
+    except OrdersNotCounted as uncounted:
+        raise RefusalError(SERVICE_UNAVAILABLE, _NOT_COUNTED, retry_after_s=_COUNTING_S) from uncounted
 
 
 async def list_at_once(
@@ -101,8 +113,8 @@ async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]
     `summed` says how many.
     """
     wanted = _wanted(filters)
-    found, total = await desk.read(
-        actor, "orders", lambda records: records.orders(actor.broker, wanted, Page(SORTED_MAX, 0))
+    found, total = await _read_counted(
+        desk, actor, lambda records: records.orders(actor.broker, wanted, Page(SORTED_MAX, 0))
     )
     items = sums(OrderSum.of_one(each.order) for each in found)
     return {"orders": total, "summed": len(found), "items": items}
