@@ -19,6 +19,7 @@ from bullion.console.widgets.formatting import (
     grouped,
     moment,
     moment_in_column,
+    rate,
     rupees,
     signed_weight,
     weight,
@@ -228,3 +229,8 @@ async def test_a_page_does_not_wait_for_a_store_that_hangs(monkeypatch: pytest.M
     reading = await shared.get(SOMEBODY)
     assert (reading.value, reading.error) == (9, None)
     await shared.stop()
+
+
+def test_both_sides_of_a_quote_have_as_many_decimals() -> None:
+    assert (rate("95.680000", "95.657000"), rate("95.657000", "95.680000")) == ("95.680", "95.657")
+    assert (rate("150463", ""), rate("92.0008", "92.1")) == ("1,50,463.00", "92.0008")

@@ -89,7 +89,7 @@ def _find(visit: Visit) -> Html:
         id="find",
         name="q",
         value=visit.param("q") if visit.request.path == f"/{FIND}" else None,
-        placeholder="Deal, firm, order id, key …",
+        placeholder="Deal, firm, id or key",
         aria_label="Find anything",
         maxlength=100,
         autocomplete="off",

@@ -29,7 +29,7 @@ async def find_page(visit: Visit) -> Html:
         type="search",
         name="q",
         value=typed,
-        placeholder="Deal, firm, order id, key …",
+        placeholder="Deal, firm, id or key",
         aria_label="Find",
         maxlength=TEXT_MAX,
         autocomplete="off",

@@ -89,10 +89,14 @@ def rupees(plain: str) -> str:
     return f"₹{grouped(plain)}".replace(f"₹{MINUS}", f"{MINUS}₹")
 
 
-def rate(plain: str) -> str:
-    """With at least two decimals, so that digits stand below digits: 92.0008, 1,50,463.00"""
+def rate(plain: str, other: str = "") -> str:
+    """With at least two decimals, so that digits stand below digits: 92.0008, 1,50,463.00
+
+    `other` is the other side of a quote, which has as many.
+    """
     whole, _, part = plain.partition(".")
-    return grouped(f"{whole}.{part.rstrip('0').ljust(2, '0')}")
+    digits = max(2, len(other.partition(".")[2].rstrip("0")))
+    return grouped(f"{whole}.{part.rstrip('0').ljust(digits, '0')}")
 
 
 def weight(plain: str, unit: str) -> str:

@@ -1,11 +1,14 @@
 """The money of a metal's hedge book: what it is worth, what it risks, and what it has earned by parts."""
 
+from decimal import Decimal
+
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Visit
 from bullion.console.widgets.components import NOTHING, WARN, hint, state
 from bullion.console.widgets.formatting import MINUS, grouped, is_zero, moment, rate, rupees
 from bullion.desk.desk import View
 
+_PAISE = Decimal("0.01")
 _PARTS = {
     "premium": "Premiums of clients",
     "duty": "Duty",
@@ -62,7 +65,11 @@ def _volatility(book: View) -> str:
 
 
 def _average(book: View) -> Child:
-    return NOTHING if book["average"] is None else f"₹{rate(book['average'])}"
+    """To the paisa, with all digits in its title."""
+    exact = book["average"]
+    if exact is None:
+        return NOTHING
+    return el("span", rupees(f"{Decimal(exact).quantize(_PAISE):f}"), title=f"₹{rate(exact)}")
 
 
 def _in_rupees(book: View) -> str:

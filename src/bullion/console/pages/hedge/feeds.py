@@ -112,7 +112,8 @@ def _at(text: str) -> datetime:
 
 
 def _quote(each: View, side: str) -> Child:
-    shown = NOTHING if each[side] is None else rate(each[side])
+    other = each["ask" if side == "bid" else "bid"]
+    shown = NOTHING if each[side] is None else rate(each[side], other or "")
     return [shown, small(rate(each["held"][side])) if each["held"] else None]
 
 

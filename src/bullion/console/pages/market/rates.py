@@ -1,6 +1,7 @@
 """Rates: the newest of each instrument, setting one by hand, and pinning one against the feed."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 
 from bullion.console.forms import Code, Dialog, Hidden, field_of
@@ -38,8 +39,7 @@ async def rates_card(visit: Visit, title: str) -> Html:
         {"instrument": name, "rate": known.get(name), "users": users.get(name, [])}
         for name in sorted({*known, *users})
     ]
-    fed = ", ".join(sorted(visit.desk.fed_instruments))
-    source = hint(f"the feed supplies {fed}" if fed else "the desk sets every rate")
+    source = hint(_origin(visit, found))
     other = SET.button(visit, text="Set another rate", kind="small primary")
     return table_card(
         visit,
@@ -51,6 +51,14 @@ async def rates_card(visit: Visit, title: str) -> Html:
         nothing=("There are no rates yet.", "Rates come from the feed, or by hand with Set another rate."),
         aside=[source, other],
     )
+
+
+def _origin(visit: Visit, rates: Sequence[View]) -> str:
+    if visit.desk.fed_instruments:
+        return f"the feed supplies {', '.join(sorted(visit.desk.fed_instruments))}"
+    if any(each["source"] != "desk" for each in rates):
+        return "the feed replaces a rate that you set, unless you pin it"
+    return "the desk sets every rate"
 
 
 def _source(visit: Visit, row: View) -> Html:
