@@ -1,7 +1,8 @@
 """A node, a console beside it, and a browser in front of it; each test has a broker of its own.
 
-Every module says `pytestmark = pytest.mark.xdist_group("console")`, so that one worker starts these once. The
-browser runs until the next test is of another group: meanwhile no other event loop can run in this thread.
+The tests of a file take turns on the stacks: the first on SQLite, the next on PostgreSQL. Those of one stack
+are one group, so that one worker starts these once. The browser runs until the next test is of another group:
+meanwhile no other event loop can run in this thread.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -15,8 +16,21 @@ from tests.support.console import ConsoleProcess, Visitor, running_console, visi
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
+from tests.support.stacks import STACKS, stack
 
+_BY_HAND_STACK = "postgres"
 _kept_browser = KeptBrowser()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    assert isinstance(item, pytest.Function)
+    on = item.callspec.params.get("node") if hasattr(item, "callspec") else None
+    if on is not None and item.get_closest_marker("stacks_in_turn") is None:
+        item.add_marker(pytest.mark.stacks_in_turn)
+    if on is None and "browser" in item.fixturenames:
+        on = _BY_HAND_STACK if "hand_node" in item.fixturenames else STACKS[0]
+    if on is not None:
+        item.add_marker(pytest.mark.xdist_group(f"console-{on}"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -34,28 +48,38 @@ def _group(item: pytest.Item) -> object:
     return marker and marker.args
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Browser:
     return _kept_browser.get()
 
 
 @pytest.fixture(scope="session")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    """On SQLite, with rates from the desk, and open for production."""
-    with running(tmp_path_factory.mktemp("console"), BULLION_FEED="desk", BULLION_PRODUCTION="on") as node:
+def kept_browser() -> KeptBrowser:
+    """For fixtures of a whole file: a file may have tests of two groups, and each has its own browser."""
+    return _kept_browser
+
+
+@pytest.fixture(scope="session", params=STACKS)
+def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """With rates from the desk, and open for production."""
+    settings = stack(request.param, request) | {"BULLION_FEED": "desk", "BULLION_PRODUCTION": "on"}
+    with running(tmp_path_factory.mktemp("console"), **settings) as node:
         yield node
 
 
 @pytest.fixture(scope="session")
 def console_settings(node: Node) -> dict[str, str]:
-    return {
+    return _console_settings(node) | {"BULLION_CONSOLE_LATE_S": "3"}
+
+
+def _console_settings(node: Node) -> dict[str, str]:
+    """Those of its node, whose API it watches."""
+    own = {
         "BULLION_DESK_TOKEN": DESK_TOKEN,
         "BULLION_SECRET": SECRET,
-        "BULLION_FEED": "desk",
-        "BULLION_PRODUCTION": "on",
         "BULLION_CONSOLE_API_URL": node.api_url,
-        "BULLION_CONSOLE_LATE_S": "3",
     }
+    return {**node.settings, **own}
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +91,26 @@ def console(node: Node, console_settings: dict[str, str]) -> Iterator[ConsolePro
 @pytest.fixture(scope="session")
 def first(node: Node) -> Iterator[Caller]:
     with first_caller(node) as caller:
+        yield caller
+
+
+@pytest.fixture(scope="session")
+def hand_node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+    """The desk is the venue of its orders."""
+    settings = stack(_BY_HAND_STACK, request) | {"BULLION_HEDGE": "desk", "BULLION_PRODUCTION": "on"}
+    with running(tmp_path_factory.mktemp("by-hand"), **settings) as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def hand_console(hand_node: Node) -> Iterator[ConsoleProcess]:
+    with running_console(hand_node.folder, **_console_settings(hand_node)) as console:
+        yield console
+
+
+@pytest.fixture(scope="session")
+def hand_first(hand_node: Node) -> Iterator[Caller]:
+    with first_caller(hand_node) as caller:
         yield caller
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
@@ -13,8 +12,6 @@ from tests.support.dealing import Dealing
 from tests.support.desk import Office
 from tests.support.node import until
 from tests.support.orders import ORDERS
-
-pytestmark = pytest.mark.xdist_group("console")
 
 
 def newest(office: Office) -> Any:

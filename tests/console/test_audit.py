@@ -1,21 +1,19 @@
 """The audit trail in the console: what was before and after, narrowed down, paged, and checked."""
 
 import re
-import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from playwright.sync_api import expect
 
 from bullion.desk.registry import all_actions, entry_names
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Office
+from tests.support.production import store_says
 
-pytestmark = pytest.mark.xdist_group("console")
 SOURCE = Path(__file__).resolve().parents[2] / "src/bullion/desk/actions"
 
 
@@ -117,11 +115,8 @@ def test_the_chain_is_checked_and_a_break_is_shown_at_its_entry(
     someone.confirm("Check the trail")
     expect(page.locator("#outcome")).to_contain_text(f"intact: all {head['ordinal']} entries")
     expect(page.locator("#outcome")).to_contain_text("IST")
-    with sqlite3.connect(office.node.folder / "var/bullion.db", timeout=20) as store:
-        store.execute(
-            "UPDATE audit SET actor = 'nobody' WHERE broker = ? AND ordinal = ?", (office.broker, changed)
-        )
-    store.close()
+    of_entry = f"broker = '{office.broker}' AND ordinal = {changed}"
+    store_says(office.node, f"UPDATE audit SET actor = 'nobody' WHERE {of_entry}")
     someone.confirm("Check the trail")
     expect(page.locator("#outcome .state")).to_contain_text(f"broken at entry {changed}")
     expect(page.locator("#outcome")).to_contain_text("changed, or not where it was written")

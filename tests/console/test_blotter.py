@@ -10,41 +10,13 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.console import ConsoleProcess, Visitor, running_console, visitor
+from tests.support.console import ConsoleProcess, Visitor, visitor
 from tests.support.dealing import Dealing
-from tests.support.desk import Caller, Office, first_caller
-from tests.support.node import DESK_TOKEN, SECRET, Node, running
+from tests.support.desk import Caller, Office
+from tests.support.node import Node
 from tests.support.orders import GOLD, ORDERS, booked
 
-pytestmark = pytest.mark.xdist_group("console")
-
 FIRM = "Kalyani Jewellers"
-
-
-@pytest.fixture(scope="module")
-def hand_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    settings = {"BULLION_HEDGE": "desk", "BULLION_PRODUCTION": "on"}
-    with running(tmp_path_factory.mktemp("blotter"), **settings) as node:
-        yield node
-
-
-@pytest.fixture(scope="module")
-def hand_console(hand_node: Node) -> Iterator[ConsoleProcess]:
-    settings = {
-        "BULLION_HEDGE": "desk",
-        "BULLION_PRODUCTION": "on",
-        "BULLION_DESK_TOKEN": DESK_TOKEN,
-        "BULLION_SECRET": SECRET,
-        "BULLION_CONSOLE_API_URL": hand_node.api_url,
-    }
-    with running_console(hand_node.folder, **settings) as console:
-        yield console
-
-
-@pytest.fixture(scope="module")
-def hand_first(hand_node: Node) -> Iterator[Caller]:
-    with first_caller(hand_node) as caller:
-        yield caller
 
 
 @dataclass

@@ -14,8 +14,6 @@ from tests.support.console import ConsoleProcess, Visitor, session_cookie, sessi
 from tests.support.desk import Office
 from tests.support.node import Node, own_address, until
 
-pytestmark = pytest.mark.xdist_group("console")
-
 REFUSED_LOAD = "Failed to load resource"
 
 

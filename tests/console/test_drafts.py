@@ -4,13 +4,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.console import Visitor
 from tests.support.desk import SYMBOL, Office
-
-pytestmark = pytest.mark.xdist_group("console")
 
 RESTORED = "What you typed before is back."
 

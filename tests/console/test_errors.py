@@ -13,8 +13,6 @@ from playwright.sync_api import expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
 
-pytestmark = pytest.mark.xdist_group("console")
-
 HTML = "text/html; charset=utf-8"
 NOBODY = str(uuid.UUID(int=5))
 

@@ -5,15 +5,12 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Office
 from tests.support.node import until
-
-pytestmark = pytest.mark.xdist_group("console")
 
 PHONE = {"viewport": {"width": 360, "height": 740}}
 

@@ -15,8 +15,6 @@ from tests.support.orders import GOLD
 from tests.support.production import execute_behind_its_back
 from tests.support.unreadable import LANDED
 
-pytestmark = pytest.mark.xdist_group("console")
-
 
 @pytest.fixture
 def at(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:

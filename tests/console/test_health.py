@@ -3,15 +3,12 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.console import Visitor
 from tests.support.dealing import LIVE, Dealing
 from tests.support.desk import Office
 from tests.support.orders import GOLD
-
-pytestmark = pytest.mark.xdist_group("console")
 
 WITHIN_MS = 5_000
 RED = re.compile("is-bad")

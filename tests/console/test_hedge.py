@@ -1,9 +1,7 @@
 """The hedge in a browser: covers that are sent, quotes that are released, lines, statements and pins."""
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +10,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
-from tests.support.feed_status import put_feed_status
-from tests.support.line_state import line_report, put_line_state
-from tests.support.node import until
+from tests.support.feed_status import feed_status_statement
+from tests.support.line_state import line_report, line_state_statement
+from tests.support.node import Node, until
+from tests.support.production import store_says
 
 from .test_every_page import TOO_WIDE
-from .test_hedge_pages import GOLDM, store_of
-
-pytestmark = pytest.mark.xdist_group("console")
+from .test_hedge_pages import GOLDM
 
 WITHIN_MS = 15_000
 
@@ -37,16 +34,14 @@ def short(dealing: Dealing) -> Dealing:
 
 
 @pytest.fixture
-def store(dealing: Dealing) -> Path:
-    return store_of(dealing)
-
-
-@pytest.fixture
-def show_feed(store: Path) -> Iterator[Callable[[], None]]:
+def show_feed(node: Node) -> Iterator[Callable[[], None]]:
     """Writes the state of a live feed with held quotes, which counts for some seconds."""
-    yield lambda: put_feed_status(store)
-    with closing(sqlite3.connect(store)) as open_store, open_store:
-        open_store.execute("DELETE FROM deployment WHERE name = 'feed'")
+
+    def show() -> None:
+        store_says(node, feed_status_statement())
+
+    yield show
+    store_says(node, "DELETE FROM deployment WHERE name = 'feed'")
 
 
 def asked(page: Page, button: str) -> Locator:
@@ -129,12 +124,12 @@ def test_a_held_quote_is_released_at_the_prices_seen(
 
 
 def test_an_admin_disconnects_a_line_with_a_reason(
-    someone: Visitor, dealing: Dealing, admin: str, store: Path
+    someone: Visitor, dealing: Dealing, admin: str, node: Node
 ) -> None:
     name = f"line-{dealing.office.broker}"
 
     def report(**fields: Any) -> None:
-        put_line_state(store, name, dealing.office.broker, line_report(**fields))
+        store_says(node, line_state_statement(name, dealing.office.broker, line_report(**fields)))
 
     report()
     page = someone.open(admin, "market/lines")
@@ -194,13 +189,14 @@ def test_a_pin_is_set_marked_and_ended_on_the_rates_page(
 
 
 def test_the_tabs_fit_a_telephone(
-    someone: Visitor, short: Dealing, admin: str, show_feed: Callable[[], None], store: Path
+    someone: Visitor, short: Dealing, admin: str, show_feed: Callable[[], None], node: Node
 ) -> None:
     short.placed(quantity="500")
     body = {"kind": "over", "threshold": "500", "contracts": ["GOLDM"]}
     short.desk.do("PUT", "/hedge/book/gold/rules/net", body)
     broker = short.office.broker
-    put_line_state(store, f"line-{broker}", broker, line_report(state="waiting", message="refused " * 20))
+    refusing = line_report(state="waiting", message="refused " * 20)
+    store_says(node, line_state_statement(f"line-{broker}", broker, refusing))
     show_feed()
     page = someone.open(admin, "market/book")
     page.set_viewport_size({"width": 390, "height": 844})

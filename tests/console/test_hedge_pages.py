@@ -1,11 +1,8 @@
 """The market's tabs about the hedge, without a browser: what they show, ask and refuse."""
 
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +11,10 @@ from tests.support.console import ConsoleProcess, session_of
 from tests.support.console_client import ConsoleClient, console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import nothing_changed
-from tests.support.line_state import line_report, put_line_state
+from tests.support.line_state import line_report, line_state_statement
 from tests.support.node import until
 from tests.support.orders import GOLD
-
-pytestmark = pytest.mark.xdist_group("console")
+from tests.support.production import store_says
 
 GOLDM = {"metal": "gold", "instrument": "GOLD", "lot": "100", "fineness": "995", "price_weight": "10"}
 OUNCE = {
@@ -52,10 +48,6 @@ def text_of(html: str) -> str:
     """What a person reads, with ordinary spaces."""
     plain = re.sub(r"<[^>]*>", " ", html).replace(_NBSP, " ").replace("&#x27;", "'")
     return re.sub(r"\s+", " ", plain)
-
-
-def store_of(dealing: Dealing) -> Path:
-    return dealing.office.node.folder / "var" / "bullion.db"
 
 
 def covers(dealing: Dealing) -> list[dict[str, Any]]:
@@ -151,9 +143,9 @@ def test_a_cover_is_made_once_previewed_dealt_and_dropped(client: ConsoleClient,
 def test_an_old_suggestion_is_shown_behind_many_newer_covers(client: ConsoleClient, short: Dealing) -> None:
     client.do("market/new-cover", contract="GOLDM", quantity="3")
     (old,) = covers(short)
-    with closing(sqlite3.connect(store_of(short))) as store, store:
-        store.execute(
-            """
+    store_says(
+        short.office.node,
+        f"""
             WITH RECURSIVE numbers (number) AS (
                 SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 101
             )
@@ -165,10 +157,9 @@ def test_an_old_suggestion_is_shown_behind_many_newer_covers(client: ConsoleClie
                 'newer ' || number, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule,
                 made_by, 'dropped', created_at_us + number, '', 0
             FROM covers, numbers
-            WHERE id = ?
+            WHERE id = '{old["id"]}'
             """,
-            (old["id"],),
-        )
+    )
     until(lambda: "the newest 100 of 102 covers" in client.see("market/covers"), within_s=10)
     assert f"market/send-cover?id={old['id']}" in client.see("market/covers")
     assert "buy 3 GOLDM Suggested by hand" in text_of(client.see("market/book"))
@@ -341,10 +332,11 @@ def test_a_form_without_a_file_stays_small(client: ConsoleClient, dealing: Deali
 
 def test_lines_are_shown_with_their_trouble(client: ConsoleClient, dealing: Dealing) -> None:
     assert "There are no lines." in client.see("market/lines")
-    store, broker = store_of(dealing), dealing.office.broker
+    broker = dealing.office.broker
     name = f"line-{broker}"
     message = "The venue refused the logon."
-    put_line_state(store, name, broker, line_report(state="waiting", message=message, keeps_numbers=False))
+    waiting = line_report(state="waiting", message=message, keeps_numbers=False)
+    store_says(dealing.office.node, line_state_statement(name, broker, waiting))
     until(lambda: name in client.see("market/lines"), within_s=5)
     shown = text_of(client.see("market/lines"))
     assert f"{name} VENUE, profile keeping waiting to try again" in shown

@@ -6,22 +6,21 @@ With `BULLION_TEST_SCALE` above 1, as in a campaign, for longer, and the pace is
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from uuid import uuid4
 
-import pytest
 from playwright.sync_api import expect
 
+from bullion.store.engine import Engine
+from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.node import Node
 from tests.support.orders import GOLD, ORDERS
 from tests.support.ticking import ticking
-
-pytestmark = pytest.mark.xdist_group("console")
 
 CAMPAIGN = int(os.environ.get("BULLION_TEST_SCALE", "1")) > 1
 SECONDS = 30 if CAMPAIGN else 6
@@ -76,7 +75,10 @@ def test_the_overview_stays_live(someone: Visitor, node: Node, dealing: Dealing,
         pricing = {"kind": "direct", "instrument": name}
         dealing.desk.do("PUT", f"/symbols/{name}", GOLD | {"pricing": pricing})
     traders = Traders(dealing)
-    make_engine = partial(SqliteEngine, node.folder / "var" / "bullion.db")
+    url = node.settings.get("BULLION_DATABASE_URL")
+    make_engine: Callable[[], Engine] = (
+        partial(PostgresEngine, url) if url else partial(SqliteEngine, node.folder / "var" / "bullion.db")
+    )
     with ticking(make_engine, dealing.office.broker, SYMBOLS):
         page = someone.open(admin)
         expect(page.locator("#rates-table")).to_contain_text("LIVE19")

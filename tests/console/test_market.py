@@ -17,8 +17,6 @@ from tests.support.node import until
 from tests.support.orders import QUOTES, Trader, refused
 from tests.support.price_slips import india, set_up
 
-pytestmark = pytest.mark.xdist_group("console")
-
 INDIA = ZoneInfo("Asia/Kolkata")
 SIZES = {"metal": "gold", "quoted_weight": "10", "minimum": "1", "maximum": "100", "step": "1"}
 

@@ -5,25 +5,21 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.console import Visitor, running_console, visitor
+from tests.support.console import ConsoleProcess, Visitor, visitor
 from tests.support.dealing import Dealing
-from tests.support.desk import Office, first_caller
-from tests.support.node import DESK_TOKEN, SECRET, running, until
-
-pytestmark = pytest.mark.xdist_group("console")
+from tests.support.desk import Caller, Office
+from tests.support.node import Node, until
 
 
 @pytest.fixture
-def by_hand(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Dealing, Visitor]]:
+def by_hand(
+    browser: Browser, hand_node: Node, hand_console: ConsoleProcess, hand_first: Caller
+) -> Iterator[tuple[Dealing, Visitor]]:
     """A desk that covers orders itself, and somebody in front of its console."""
-    settings = {"BULLION_HEDGE": "desk", "BULLION_PRODUCTION": "on"}
-    with running(tmp_path_factory.mktemp("by-hand"), **settings) as node, first_caller(node) as first:
-        office = Office.open(node, first)
-        settings |= {"BULLION_DESK_TOKEN": DESK_TOKEN, "BULLION_SECRET": SECRET}
-        settings["BULLION_CONSOLE_API_URL"] = node.api_url
-        with running_console(node.folder, **settings) as console, visitor(browser, console) as someone:
-            yield Dealing(office), someone
-        office.close()
+    office = Office.open(hand_node, hand_first)
+    with visitor(browser, hand_console) as someone:
+        yield Dealing(office), someone
+    office.close()
 
 
 def state_of(page: Page, name: str) -> None:

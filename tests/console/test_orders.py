@@ -5,14 +5,11 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.dealing import Dealing
 from tests.support.orders import ORDERS, booked, refused
-
-pytestmark = pytest.mark.xdist_group("console")
 
 SCRIPT = "<script>alert(1)</script>"
 

@@ -13,8 +13,6 @@ from tests.support.desk import SYMBOL, Office
 from tests.support.orders import GOLD, ORDERS, booked, refused
 from tests.support.rate_samples import put_candles
 
-pytestmark = pytest.mark.xdist_group("console")
-
 
 def put_rate(office: Office, bid: str, ask: str) -> None:
     office.desk.do("PUT", "/rates/METAL", {"bid": bid, "ask": ask})

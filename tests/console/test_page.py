@@ -16,8 +16,6 @@ from tests.support.node import DESK_TOKEN, SECRET, Node
 from tests.support.servers import Postgres, free_port
 from tests.support.tcp_proxy import tcp_proxy
 
-pytestmark = pytest.mark.xdist_group("console")
-
 SLOW = """words => {
   const plain = window.fetch;
   window.fetch = async (path, options) => {

@@ -3,7 +3,6 @@
 import re
 from decimal import Decimal
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import ConsoleProcess, Visitor
@@ -11,8 +10,6 @@ from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
 from tests.support.price_slips import check_console_slips, set_up
-
-pytestmark = pytest.mark.xdist_group("console")
 
 
 def test_slips_in_prices_ask(console: ConsoleProcess, office: Office) -> None:

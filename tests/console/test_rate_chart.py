@@ -16,8 +16,6 @@ from tests.support.console_client import console_client
 from tests.support.desk import SYMBOL, Office
 from tests.support.rate_samples import put_candles
 
-pytestmark = pytest.mark.xdist_group("console")
-
 LIBRARY_SHA256 = "e21cc5caa0226ef30bd8549c50b9ef926615f2a4ee6b4e486353477a55f598cf"
 """Of dist/lightweight-charts.standalone.production.js in lightweight-charts 5.2.1."""
 PRICES = [150_000 + 37 * number % 400 for number in range(50)]

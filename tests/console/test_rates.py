@@ -10,7 +10,6 @@ from tests.support.console import Visitor
 from tests.support.desk import Office, nothing_changed
 from tests.support.price_slips import FIXED, NEVER_STALE, set_up
 
-pytestmark = pytest.mark.xdist_group("console")
 MORE, LESS = "Earn 10 more: retail GOLD, client buys", "Earn 10 less: retail GOLD, client buys"
 
 

@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from bullion.keys.totp import STEP_S, code_at
 from tests.support.console import ConsoleProcess, Visitor, session_cookie, session_of
 from tests.support.desk import Office
 from tests.support.node import own_address
-
-pytestmark = pytest.mark.xdist_group("console")
 
 REFUSED_LOAD = "Failed to load resource"
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.command import bullion
@@ -13,7 +12,6 @@ from tests.support.console import ConsoleProcess, running_console, session_cooki
 from tests.support.desk import Office
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, until
 
-pytestmark = pytest.mark.xdist_group("console")
 PATIENCE_MS = 20_000
 """For what the next poll of a page shows, on a busy machine."""
 

@@ -8,8 +8,6 @@ from tests.support.console import ConsoleProcess
 from tests.support.console_client import ConsoleClient, console_client
 from tests.support.desk import SYMBOL, Office, nothing_changed
 
-pytestmark = pytest.mark.xdist_group("console")
-
 
 @pytest.fixture
 def at(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.orders import ORDERS, refused
-
-pytestmark = pytest.mark.xdist_group("console")
 
 
 def test_a_dealer_halts_and_orders_are_refused(

@@ -13,8 +13,6 @@ from tests.support.dealing import Dealing
 from tests.support.node import until
 from tests.support.orders import BUY_PRICE
 
-pytestmark = pytest.mark.xdist_group("console")
-
 NBSP = "\N{NO-BREAK SPACE}"
 FILLED = "ticket?login=client&symbol=GOLD&side=buy&quantity=100"
 BOOK = f"Book: Raja Jewellers buys 100{NBSP}g GOLD at ₹71,240"

@@ -14,8 +14,6 @@ from tests.support.dealing import Dealing
 from tests.support.node import Node, until
 from tests.support.production import store_says
 
-pytestmark = pytest.mark.xdist_group("console")
-
 SPOILED = {
     "symbol": "UPDATE symbols SET pricing = 'rubbish' WHERE broker = 'TAG' AND code = 'GOLD'",
     "group": "UPDATE group_terms SET minimum_e4 = 2, maximum_e4 = 1 WHERE broker = 'TAG'",

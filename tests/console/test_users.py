@@ -9,8 +9,6 @@ from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.desk import Office
 from tests.support.node import until
 
-pytestmark = pytest.mark.xdist_group("console")
-
 
 def row_of(page: Page, name: str) -> Locator:
     return page.locator("#users-table tbody tr", has_text=name)

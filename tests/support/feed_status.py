@@ -11,6 +11,12 @@ from bullion.rates.feeds.status import FeedStatus, HeldStatus, InstrumentStatus,
 
 
 def put_feed_status(store: Path) -> None:
+    """Write it into a store of SQLite."""
+    with closing(sqlite3.connect(store)) as open_store, open_store:
+        open_store.execute(feed_status_statement())
+
+
+def feed_status_statement() -> str:
     """As if a node ran a live feed with two sources, one of which has a held quote."""
     at_us = time.time_ns() // 1000
     held = HeldStatus(158_000_000_000, 158_020_000_000, at_us, 1)
@@ -19,8 +25,8 @@ def put_feed_status(store: Path) -> None:
     gold = InstrumentStatus("GOLD", None, False, None, None, False, None, tuple(quotes))  # noqa: FBT003
     sources = [SourceStatus(name, "http", True, True, at_us, None, None) for name in names]  # noqa: FBT003
     status = FeedStatus(at_us, "a node", tuple(sources), (gold,), 0)
-    with closing(sqlite3.connect(store)) as open_store, open_store:
-        open_store.execute(
-            "INSERT OR REPLACE INTO deployment (name, value) VALUES ('feed', ?)",
-            (msgspec.json.encode(status).decode(),),
-        )
+    value = msgspec.json.encode(status).decode()
+    return (
+        f"INSERT INTO deployment (name, value) VALUES ('feed', '{value}') "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    )

@@ -34,8 +34,15 @@ def line_report(at_us: int | None = None, **fields: object) -> LineReport:
 
 
 def put_line_state(store: Path, name: str, broker: str, report: LineReport) -> None:
+    """Write it into a store of SQLite."""
     with closing(sqlite3.connect(store)) as open_store, open_store:
-        open_store.execute(
-            "INSERT OR REPLACE INTO line_states (line, broker, at_us, report) VALUES (?, ?, ?, ?)",
-            (name, broker, report.at_us, msgspec.json.encode(report).decode()),
-        )
+        open_store.execute(line_state_statement(name, broker, report))
+
+
+def line_state_statement(name: str, broker: str, report: LineReport) -> str:
+    told = msgspec.json.encode(report).decode().replace("'", "''")
+    return (
+        "INSERT INTO line_states (line, broker, at_us, report) "
+        f"VALUES ('{name}', '{broker}', {report.at_us}, '{told}') "
+        "ON CONFLICT (line) DO UPDATE SET at_us = excluded.at_us, report = excluded.report"
+    )

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -28,19 +28,21 @@ def stack(name: str, request: pytest.FixtureRequest, template: str | None = None
 
 
 def in_turn(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """Of a test marked `stacks_in_turn`, each case on one stack: the first on SQLite, the next on PostgreSQL.
+    """Of tests marked `stacks_in_turn`, each case on one stack: the first on SQLite, the next on PostgreSQL.
 
-    It is for tests with many cases that are decided before the store is asked: every case is tried, and the
-    test as a whole on both stacks, but not every case on both.
+    It is for tests with many cases that are decided before the store is asked, and for files with many tests
+    of one thing: every case is tried, and both stacks are, but not every case on both. With the argument
+    `only`, all of them run on that stack.
     """
-    turns: dict[Any, dict[str, int]] = defaultdict(dict)
+    turns: dict[Path, dict[tuple[str, str], int]] = defaultdict(dict)
     for item in items:
-        if item.get_closest_marker("stacks_in_turn") is None:
+        marker = item.get_closest_marker("stacks_in_turn")
+        if marker is None:
             yield item
             continue
         assert isinstance(item, pytest.Function)
         name = str(item.callspec.params["node"])
-        cases = turns[item.path, item.originalname]
-        turn = cases.setdefault(item.callspec.id.replace(name, "", 1), len(cases))
-        if STACKS[turn % len(STACKS)] == name:
+        cases = turns[item.path]
+        turn = cases.setdefault((item.originalname, item.callspec.id.replace(name, "", 1)), len(cases))
+        if (marker.kwargs.get("only") or STACKS[turn % len(STACKS)]) == name:
             yield item

@@ -1,59 +1,18 @@
-"""The console over PostgreSQL and Redis: every page is whole, and what is done in them holds."""
+"""A day at the desk, without a browser: every page is whole, and what is done in them holds."""
 
 import re
-from collections.abc import Iterator
-
-import pytest
 
 from bullion.rates.candle import Step
-from tests.support.console import ConsoleProcess, running_console
+from tests.support.console import ConsoleProcess
 from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
-from tests.support.desk import Office, first_caller
-from tests.support.node import DESK_TOKEN, SECRET, Node, running, until
+from tests.support.desk import Office
+from tests.support.node import until
 from tests.support.orders import BUY_PRICE, ORDERS, refused
 from tests.support.price_slips import check_console_slips
 from tests.support.rate_samples import put_candles
-from tests.support.servers import Postgres, Redis
-
-pytestmark = pytest.mark.xdist_group("console-postgres")
 
 TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue", "public")
-
-
-@pytest.fixture(scope="module")
-def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
-    return {
-        "BULLION_DATABASE_URL": postgres.new_database(),
-        "BULLION_REDIS_URL": redis.url,
-        "BULLION_FEED": "desk",
-        "BULLION_PRODUCTION": "on",
-    }
-
-
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory, settings: dict[str, str]) -> Iterator[Node]:
-    with running(tmp_path_factory.mktemp("console"), **settings) as node:
-        yield node
-
-
-@pytest.fixture(scope="module")
-def console(node: Node, settings: dict[str, str]) -> Iterator[ConsoleProcess]:
-    known = {
-        "BULLION_DESK_TOKEN": DESK_TOKEN,
-        "BULLION_SECRET": SECRET,
-        "BULLION_CONSOLE_API_URL": node.api_url,
-    }
-    with running_console(node.folder, **settings, **known) as console:
-        yield console
-
-
-@pytest.fixture
-def dealing(node: Node) -> Iterator[Dealing]:
-    with first_caller(node) as first:
-        office = Office.open(node, first)
-        yield Dealing(office)
-        office.close()
 
 
 def test_a_day_at_the_desk(console: ConsoleProcess, dealing: Dealing) -> None:
@@ -148,8 +107,5 @@ def test_a_telephone_order_is_booked_once(console: ConsoleProcess, dealing: Deal
         assert len(dealing.desk.all("/orders?source=desk")) == 1
 
 
-def test_slips_in_prices_ask(console: ConsoleProcess, node: Node) -> None:
-    with first_caller(node) as first:
-        office = Office.open(node, first)
-        check_console_slips(console, office)
-        office.close()
+def test_slips_in_prices_ask(console: ConsoleProcess, office: Office) -> None:
+    check_console_slips(console, office)
