@@ -60,7 +60,7 @@ _QUOTES_PER_S = 1_000
 _STEPS_PER_S = 4
 _AT_ONCE = 64
 _SLICE = 10
-_RIVALS: dict[str, tuple[Target | None, str]] = {
+COMPARED_WITH: dict[str, tuple[Target | None, str]] = {
     "quickfix": (at_most(1.5), "the same deal by QuickFIX from Python, which knows nothing of orders"),
     "bare": (None, "as many bytes there and back to a process that does nothing with them"),
 }
@@ -99,7 +99,7 @@ def measure_market_lines(extent: Extent, say: Callable[[str], None]) -> MarketFi
 def _compared(name: str, pairs: "Sequence[tuple[_Deals, _Deals]]") -> Iterator[RatioResult]:
     if not pairs:
         return
-    target, what = _RIVALS[name]
+    target, what = COMPARED_WITH[name]
     cpu = [own.cpu_us / other.cpu_us for own, other in pairs]
     p50 = [own.p50_us / other.p50_us for own, other in pairs]
     yield _found(f"cover_cpu_vs_{name}", cpu, target, f"CPU of a cover ÷ that of {what}")

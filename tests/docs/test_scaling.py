@@ -7,6 +7,7 @@ from pathlib import Path
 from bench.extent import FULL
 from bench.growing import growth_ratios
 from bench.growth import Growth, Pair
+from bench.market_lines import COMPARED_WITH
 from bench.ratios import RATIOS
 from bullion.accounts.switches import BudgetLimits
 from bullion.booking import queue, verify
@@ -38,6 +39,7 @@ def test_ratios_that_are_named_exist() -> None:
     pairs = {"place": Pair(1, 1, 1)}
     there = {ratio.name for ratio in RATIOS}
     there |= {found.name for found in growth_ratios([Growth("pg", 1, pairs, pairs)])}
+    there |= {f"cover_{figure}_vs_{other}" for other in COMPARED_WITH for figure in ("cpu", "p50")}
     named = {text for text in quoted(PAGE) if re.fullmatch(r"\w+_(?:vs|over)_\w+|growth_\w+", text)}
     assert named
     assert named <= there
