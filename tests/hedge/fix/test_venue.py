@@ -343,6 +343,34 @@ def test_an_order_that_was_not_written_is_not_asked_for_and_may_be_sent_again_at
     on_stage(work)
 
 
+def test_a_call_that_ends_while_its_order_is_released_leaves_nothing_behind() -> None:
+    """The order was not written, and its caller does not wait until the store knows it."""
+
+    async def work(stage: Stage) -> None:
+        stage.behaviour.mode = Mode.HOLD
+        release, releasing = stage.records.release, asyncio.Event()
+
+        async def slow(order: LineOrder) -> None:
+            releasing.set()
+            await asyncio.sleep(0.5)
+            await release(order)
+
+        stage.records.release = slow  # type: ignore[method-assign]
+        venue = await stage.venue(rate=Rate(count=1, burst=1))
+        calls = [asyncio.ensure_future(venue.submit(request(number))) for number in (1, 2)]
+        await asyncio.sleep(0.1)
+        stage.acceptor.cut()
+        await releasing.wait()
+        calls[1].cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert calls[1].cancelled()
+        await asyncio.sleep(3)
+        stage.behaviour.mode = Mode.FILL
+        assert isinstance(await venue.submit(request(2)), Confirmed)
+
+    on_stage(work)
+
+
 def test_a_recovery_asks_once_it_has_read_what_the_venue_sends_again() -> None:
     """Its answers would wait behind that. With every loss of the line there would be more to send again."""
 

@@ -270,10 +270,11 @@ class ReportHandler:
 
     # --- Tasks and the store --------------------------------------------------------------------------
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _from_store(self, call: Callable[..., Awaitable[T]], *values: Any) -> T:
         """Until it succeeds: what follows must not happen without it. Meanwhile calls time out."""

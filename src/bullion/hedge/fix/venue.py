@@ -154,7 +154,7 @@ class FixVenue(ReportHandler):
             self._start(self._withdraw(order, claim))
             raise
         except NotWritten:
-            await self._withdraw(order, claim)
+            await asyncio.shield(self._start(self._withdraw(order, claim)))
             raise
         except (StoreFault, VenueUnreachable):
             self.counts.unknown += 1
