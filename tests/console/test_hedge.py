@@ -94,7 +94,7 @@ def test_a_dealer_sends_a_cover_and_the_book_moves(
     someone: Visitor, short: Dealing, hire: Callable[[str], str]
 ) -> None:
     page = someone.open(hire("dealer"), "market/book")
-    hand = page.locator("#hands")
+    hand = page.locator("#attention")
     expect(hand).to_contain_text("buy 3 GOLDM")
     dialog = asked(page, "Send: buy 3 GOLDM")
     expect(dialog).to_contain_text("899.1\N{NO-BREAK SPACE}g short → 600.6\N{NO-BREAK SPACE}g short")

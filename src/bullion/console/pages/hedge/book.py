@@ -1,4 +1,4 @@
-"""The hedge book: what wants a hand, and each metal as one bar against its limit."""
+"""The hedge book: what needs attention, and each metal as one bar against its limit."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,22 +14,24 @@ from bullion.console.widgets.formatting import age, day_and_clock, is_zero, trim
 from bullion.desk.desk import View
 
 from . import book_rules, book_terms
+from .attention import attention_card
 from .book_money import money
-from .hands import hands_card
 from .hedge_data import after_mg, books_of, covers_in, open_covers_of
 
 ACTIONS = (*book_terms.ACTIONS, *book_rules.ACTIONS)
 
 
 async def render(visit: Visit) -> Html:
-    hands, reading, covers = await asyncio.gather(hands_card(visit), books_of(visit), open_covers_of(visit))
+    attention, reading, covers = await asyncio.gather(
+        attention_card(visit), books_of(visit), open_covers_of(visit)
+    )
     if reading.value is None:
         books: Child = card("Book", not_read(reading), name="books")
     else:
         open_covers = covers_in(covers)
         cards = [_book_card(visit, book, open_covers, freshness(reading)) for book in reading.value]
         books = el("div", cards, class_="books")
-    return el("div", hands, books, class_="stack")
+    return el("div", attention, books, class_="stack")
 
 
 def _book_card(visit: Visit, book: View, covers: Sequence[View], fresh: Child) -> Html:

@@ -1,4 +1,4 @@
-"""What wants a hand: everything of the market that waits for a person, the most urgent first."""
+"""What needs attention: everything of the market that waits for a person, the most urgent first."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ _SHOWN_OF_EACH = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class Item:
     key: str
     """Identifies it when the page is refreshed."""
     kind: str
@@ -37,7 +37,7 @@ class Hand:
     acts: Child = None
 
 
-async def hands_card(visit: Visit) -> Html:
+async def attention_card(visit: Visit) -> Html:
     books, covers, found_feeds, found_lines, queue, breaks = await asyncio.gather(
         books_of(visit),
         open_covers_of(visit),
@@ -48,7 +48,7 @@ async def hands_card(visit: Visit) -> Html:
     )
     readings: Sequence[Reading[Any]] = (books, covers, found_feeds, found_lines, queue, breaks)
     unread = [each for each in readings if each.value is None]
-    hands: list[Hand] = [
+    items: list[Item] = [
         *_of_breaks(breaks),
         *_of_orders(visit, queue),
         *_of_lines(found_lines.value or []),
@@ -56,79 +56,79 @@ async def hands_card(visit: Visit) -> Html:
         *_of_books(books.value or []),
         *_of_covers(visit, covers),
     ]
-    hands.sort(key=lambda each: each.kind != BAD)
-    title, aside = "What wants a hand", [freshness(each) for each in readings]
+    items.sort(key=lambda each: each.kind != BAD)
+    title, aside = "Needs attention", [freshness(each) for each in readings]
     if unread:
         shown = empty(unread[0].error or "Loading.", "It is tried again every second.")
-        return card(title, shown, [_list(hands)] if hands else None, aside=aside, name="hands")
-    if not hands:
+        return card(title, shown, [_list(items)] if items else None, aside=aside, name="attention")
+    if not items:
         text = "Breaks, orders that wait, held quotes, limits nearly used and covers to send stand here."
-        return card(title, empty("Nothing wants a hand.", text), aside=aside, name="hands")
-    urgent = sum(each.kind == BAD for each in hands)
-    told = state(BAD if urgent else WARN, f"{len(hands)} to look at")
-    return card(title, _list(hands), aside=[*aside, told], name="hands")
+        return card(title, empty("Nothing needs attention.", text), aside=aside, name="attention")
+    urgent = sum(each.kind == BAD for each in items)
+    told = state(BAD if urgent else WARN, f"{len(items)} to look at")
+    return card(title, _list(items), aside=[*aside, told], name="attention")
 
 
-def _list(hands: Sequence[Hand]) -> Html:
-    return el("ul", [_row(each) for each in hands], class_="hands")
+def _list(items: Sequence[Item]) -> Html:
+    return el("ul", [_row(each) for each in items], class_="attention")
 
 
-def _row(hand: Hand) -> Html:
+def _row(item: Item) -> Html:
     return el(
         "li",
-        mark(hand.kind),
-        el("div", el("div", hand.what, class_="what"), el("div", hand.why, class_="said")),
-        el("div", hand.acts, class_="acts") if hand.acts else None,
-        class_=f"is-{hand.kind}",
-        data_key=hand.key,
+        mark(item.kind),
+        el("div", el("div", item.what, class_="what"), el("div", item.why, class_="said")),
+        el("div", item.acts, class_="acts") if item.acts else None,
+        class_=f"is-{item.kind}",
+        data_key=item.key,
     )
 
 
-def _of_breaks(reading: Reading[Listed]) -> Iterator[Hand]:
+def _of_breaks(reading: Reading[Listed]) -> Iterator[Item]:
     rows, total = reading.value or ([], 0)
     if not total:
         return
     first = rows[0]["words"] or "The venue's answer contradicts our books."
     link = el("a", _number(total, "break"), href=f"/{OVERVIEW}#breaks")
-    yield Hand("breaks", BAD, link, first)
+    yield Item("breaks", BAD, link, first)
 
 
-def _of_orders(visit: Visit, reading: Reading[Listed]) -> Iterator[Hand]:
+def _of_orders(visit: Visit, reading: Reading[Listed]) -> Iterator[Item]:
     rows, _ = reading.value or ([], 0)
     partly = [each for each in rows if partly_covered(each)]
     for each in partly[:_SHOWN_OF_EACH]:
         why = "Partly covered: decide about the rest on the page of the order."
-        yield Hand(f"partly {each['order_id']}", BAD, order_link(each), why)
+        yield Item(f"partly {each['order_id']}", BAD, order_link(each), why)
     late_s = visit.settings.late_s
     late = [each for each in rows if each["age_s"] >= late_s and each not in partly]
     if late:
         link = el("a", _number(len(late), "order waits", "orders wait"), href=f"/{OVERVIEW}#pending")
         oldest = max(each["age_s"] for each in late)
-        yield Hand(
+        yield Item(
             "late", BAD, [link, f" longer than {age(late_s)}"], f"The oldest has waited {age(oldest)}."
         )
 
 
-def _of_lines(found: Sequence[View]) -> Iterator[Hand]:
+def _of_lines(found: Sequence[View]) -> Iterator[Item]:
     for line in found:
         name = line["name"]
         what = ["Line ", el("b", name), " ", lines.line_state(line)]
         if lines.is_down(line):
-            yield Hand(f"line {name}", BAD, what, line["message"] or "Live orders over it are refused.")
+            yield Item(f"line {name}", BAD, what, line["message"] or "Live orders over it are refused.")
         elif line["state"] == lines.DISCONNECTED:
-            yield Hand(f"line {name}", WARN, what, "Live orders over it are refused until it is connected.")
+            yield Item(f"line {name}", WARN, what, "Live orders over it are refused until it is connected.")
         if line["unknown_orders"]:
             unknown = _number(line["unknown_orders"], "order is unknown", "orders are unknown")
-            yield Hand(
+            yield Item(
                 f"unknown {name}", BAD, f"{unknown} on line {name}", "The venue is asked for each of them."
             )
 
 
-def _of_feeds(visit: Visit, rows: Sequence[View]) -> Iterator[Hand]:
+def _of_feeds(visit: Visit, rows: Sequence[View]) -> Iterator[Item]:
     for each in rows:
         about = f"{each['instrument']} at {each['source']}"
         if each["held"] is not None:
-            yield Hand(
+            yield Item(
                 f"held {about}",
                 BAD,
                 [el("b", about), f" is held at {feeds.prices(each['held'])}"],
@@ -136,7 +136,7 @@ def _of_feeds(visit: Visit, rows: Sequence[View]) -> Iterator[Hand]:
                 feeds.release_button(visit, each),
             )
         elif each["state"] == feed_states.AWAY:
-            yield Hand(
+            yield Item(
                 f"away {about}", WARN, [el("b", about), " is away"], each["error"] or "It is not connected."
             )
     for instrument, other in {
@@ -145,10 +145,10 @@ def _of_feeds(visit: Visit, rows: Sequence[View]) -> Iterator[Hand]:
         if each["differs_from"] is not None and each["chosen"]
     }.items():
         text = f"{other[0]} and {other[1]} differ: no rate is published. Prefer the right one."
-        yield Hand(f"differ {instrument}", BAD, el("b", instrument), text)
+        yield Item(f"differ {instrument}", BAD, el("b", instrument), text)
 
 
-def _of_books(books: Sequence[View]) -> Iterator[Hand]:
+def _of_books(books: Sequence[View]) -> Iterator[Item]:
     for book in books:
         metal, name = book["metal"], book["metal"].capitalize()
         used = _used_percent(book)
@@ -156,16 +156,16 @@ def _of_books(books: Sequence[View]) -> Iterator[Hand]:
             kind = BAD if used >= _PERCENT else WARN
             what = [el("b", name), f" has used {book['limit_used_percent']} % of its limit"]
             why = f"{position(book['residual'], metal)}, limit {fine(book['limit'], metal)}. Cover it."
-            yield Hand(f"limit {metal}", kind, what, why)
+            yield Item(f"limit {metal}", kind, what, why)
         for number, warning in enumerate(book["warnings"]):
-            yield Hand(f"warning {metal} {number}", WARN, [el("b", name), ": a warning of its book"], warning)
+            yield Item(f"warning {metal} {number}", WARN, [el("b", name), ": a warning of its book"], warning)
         if book["waiting_orders"]:
             what = [
                 _number(book["waiting_orders"], "order waits", "orders wait"),
                 f" for room in the book of {metal}",
             ]
             why = f"{position(book['waiting'], metal)}. They are confirmed when a cover makes room."
-            yield Hand(f"room {metal}", BAD, what, why)
+            yield Item(f"room {metal}", BAD, what, why)
 
 
 def _used_percent(book: View) -> int:
@@ -173,16 +173,20 @@ def _used_percent(book: View) -> int:
     return abs(milligrams(book["residual"])) * _PERCENT // limit_mg if limit_mg else 0
 
 
-def _of_covers(visit: Visit, reading: Reading[Listed]) -> Iterator[Hand]:
+def _of_covers(visit: Visit, reading: Reading[Listed]) -> Iterator[Item]:
     suggested = covers_in(reading, SUGGESTED)
     for each in suggested[:_SHOWN_OF_EACH]:
         why = f"Suggested {cover_text.by_whom(each)}. {cover_text.fine_text(each)} fine."
-        yield Hand(
-            f"cover {each['id']}", WARN, cover_text.order_text(each), why, cover_buttons(visit, each, "hand")
+        yield Item(
+            f"cover {each['id']}",
+            WARN,
+            cover_text.order_text(each),
+            why,
+            cover_buttons(visit, each, "attention"),
         )
     more = len(suggested) - _SHOWN_OF_EACH
     if more > 0:
-        yield Hand("covers", WARN, f"{_number(more, 'more cover')} to send or drop", "See the tab Covers.")
+        yield Item("covers", WARN, f"{_number(more, 'more cover')} to send or drop", "See the tab Covers.")
 
 
 def _number(number: int, one: str, many: str | None = None) -> str:
