@@ -276,7 +276,7 @@ def check(stage: Stage) -> None:
     with stage.nodes[0].desk(stage.desk_token) as desk:
         (line,) = desk.do("GET", "/hedge/lines")["items"]
         assert (line["state"], line["open_orders"], line["unknown_orders"]) == ("up", 0, 0)
-        assert desk.do("GET", "/hedge/breaks")["total"] == 0
+        assert desk.do("GET", "/hedge/breaks")["items"] == []
 
 
 def learn(node: Node, client: Client) -> None:
