@@ -42,7 +42,7 @@ FULL = Extent(
 )
 FULL_GROWTH = replace(FULL, growth_orders=10_000_000, growth_rounds=60)
 QUICK = Extent(
-    rounds=2,
+    rounds=1,
     rounds_of_the_rest=0,
     connections=(1, 64),
     warm_up_s=0.02,

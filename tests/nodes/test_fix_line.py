@@ -310,7 +310,15 @@ def test_a_killed_node_learns_what_became_of_its_order(stage: Stage) -> None:
 
 def test_a_cover_is_settled_by_hand_while_its_line_is_away(stage: Stage) -> None:
     """The venue executed both, and the desk was told of one: the line's later word changes nothing there."""
-    desk, covers = stage.market.desk, Covers(stage.market.desk)
+    with stage.market.at(stage.node) as market:
+        trader = market.back_at_work(stage.trader)
+        assert isinstance(trader, LiveTrader)
+        until(lambda: trader.quote()["reason"] is None, within_s=AGAIN_S)
+        _settle_by_hand(stage, market, trader)
+
+
+def _settle_by_hand(stage: Stage, market: LiveMarket, trader: LiveTrader) -> None:
+    desk, covers = market.desk, Covers(market.desk)
     covers.open_book()
     stage.venue.send_signal(signal.SIGSTOP)
     told, forgotten = covers.sent("3", "told"), covers.sent("2", "forgotten")
@@ -320,7 +328,7 @@ def test_a_cover_is_settled_by_hand_while_its_line_is_away(stage: Stage) -> None
     refused_while_up = refusal(desk.post(f"/hedge/covers/{told}/settle", json=none), 409, "conflict")
     assert refused_while_up.startswith("The line spot is up, and the venue is being asked for this cover.")
     desk.do("POST", "/hedge/lines/spot/disconnect", {"reason": "their desk does not answer"})
-    until(lambda: line_of(stage.market)["state"] == "disconnected", within_s=AGAIN_S)
+    until(lambda: line_of(market)["state"] == "disconnected", within_s=AGAIN_S)
     stage.venue.send_signal(signal.SIGCONT)
     until(lambda: len(stage.venue.executions_of(told)) == 1, within_s=AGAIN_S)
     (deal,) = [each for each in csv.DictReader(StringIO(stage.venue.statement())) if each["order_id"] == told]
@@ -333,7 +341,7 @@ def test_a_cover_is_settled_by_hand_while_its_line_is_away(stage: Stage) -> None
         until(lambda path=path, body=body: desk.post(path, json=body).status_code == 200, within_s=AGAIN_S)
     book_mg = covers.book_mg()
     desk.do("POST", "/hedge/lines/spot/connect", {"reason": "it is back"})
-    until(lambda: stage.trader.quote()["reason"] is None, within_s=AGAIN_S)
+    until(lambda: trader.quote()["reason"] is None, within_s=AGAIN_S)
     until(lambda: desk.do("GET", "/hedge/breaks")["total"], within_s=AGAIN_S)
     (shown,) = desk.do("GET", "/hedge/breaks")["items"]
     assert (shown["order_id"], shown["reason"], shown["quantity"]) == (forgotten, "differs", "20.0000")

@@ -74,10 +74,12 @@ async def _rejoin(crowd: Crowd, old: Member, new: Member) -> None:
 
 
 async def _orders_go_on(crowd: Crowd) -> None:
-    seen = len(crowd.answers)
-    while len(crowd.answers) < seen + 50:
+    """Fifty in a row. Before them, calls may still fail that met the former primary on a busy machine."""
+    begun_s, seen = time.monotonic(), len(crowd.answers)
+    while not all(answer.status == 201 for answer in crowd.answers[-50:]) or len(crowd.answers) < seen + 50:
+        assert time.monotonic() - begun_s < 30, crowd.said()
         await asyncio.sleep(0.02)
-    assert all(answer.status == 201 for answer in crowd.answers[seen + crowd.keeping * 2 :])
+    assert {answer.status for answer in crowd.answers[seen:]} <= {201, 503}, crowd.said()
 
 
 async def _drill(cluster: PatroniCluster, crowd: Crowd) -> list[tuple[str, float, float]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from .servers import NotInstalled, find, missing
 
@@ -19,6 +19,9 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# A page may take long on a busy machine. A test that fails waits for it in vain.
+expect.set_options(timeout=20_000)
 
 
 def _program() -> str:

@@ -102,11 +102,13 @@ class Visitor:
         self.page.get_by_role("button", name="Log in").click()
 
     def open(self, token: str, page: str = "overview") -> Page:
-        """Log in, and see a page."""
-        self.log_in(token)
-        self.page.wait_for_url("**/overview")
-        if page != "overview":
-            self.page.goto(f"{self.console.url}/{page}")
+        """See a page as somebody who is logged in: two pages less to draw than with `log_in`."""
+        url = self.console.url
+        answer = self.page.context.request.post(
+            f"{url}/login", form={"token": token}, headers={"Origin": url}, max_redirects=0
+        )
+        assert answer.status == 303, answer.text()
+        self.page.goto(f"{url}/{page}")
         return self.page
 
     def confirm(self, button: str, confirm: str | None = None) -> None:
