@@ -49,7 +49,7 @@ def test_a_user_is_created_changed_and_revoked(
     dialog.get_by_role("button", name="Save").click()
     expect(page.locator("#toasts")).to_contain_text("role dealer → viewer")
     theirs.wait_for_url("**/login?next=%2Foverview")
-    other.open(token)
+    other.log_in(token)
     expect(theirs.locator(".who")).to_contain_text("read only")
     # So does an admin, by hand.
     dialog = asked(page, "End the sessions of Asha, dealing")
@@ -57,7 +57,8 @@ def test_a_user_is_created_changed_and_revoked(
     expect(dialog).to_contain_text("Open sessions: 1.")
     dialog.get_by_role("button", name="End the sessions").click()
     theirs.wait_for_url("**/login?next=%2Foverview")
-    other.open(token)
+    other.log_in(token)
+    theirs.wait_for_url("**/overview")
     dialog = asked(page, "Revoke Asha, dealing")
     expect(dialog).to_contain_text(f"Revoke Asha, dealing ({token_id})?")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
