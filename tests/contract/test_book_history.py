@@ -122,6 +122,14 @@ async def test_what_is_right_is_found_right_and_every_lie_is_found(house: Covere
     assert await found(house) == []
 
 
+async def test_a_suggestion_that_a_dealer_did_not_send_after_all_may_be_gone(house: Covered) -> None:
+    """It counted as under way while the dealer worked on it, and a later plan replaced it."""
+    gone = f"UPDATE covers SET plan = replace(plan, {_FILLED}, 'nobody')"
+    taken = """UPDATE covers SET plan = replace(plan, '"taken":[]', '"taken":["nobody"]')"""
+    assert await found(house, (gone, taken)) == []
+    assert await found(house, (gone,)) != []
+
+
 async def test_a_limit_is_judged_as_it_was_at_the_time(house: Covered) -> None:
     await house.open(limit_mg=60 * GRAM)
     assert (await house.deal(house.dealings.books[1], "buy", 300)).status == "pending"

@@ -29,6 +29,7 @@ from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.fixtures import rows
 from tests.hedge.book.samples import AUTO, MARK, SEED
 
 from .dealings import Dealings
@@ -302,6 +303,12 @@ async def test_a_planner_and_a_dealer_who_sends_its_suggestion_do_not_wait_for_e
     assert (engine.conflicts, other_engine.conflicts) == (0, 0)
     # What the dealer was sending counted as under way, so it was not planned again.
     assert sent_id in await covered.ids("sent")
+    (text,) = {
+        row["plan"]
+        for row in await rows(engine, "SELECT plan FROM covers")
+        if row["plan"] and sent_id in row["plan"]
+    }
+    assert msgspec.json.decode(text)["taken"] == [sent_id]
     state = await covered.state()
     assert plan_problems(state.position, []) == []
     assert -250 * GRAM < state.position.need_mg <= 0

@@ -78,11 +78,11 @@ def as_settled(
     Of what the venue tells as a total, without an execution, the quantity and the average price are compared.
     """
     priced = {each.execution_id for each in answer.fills if each.price_e6 > 0}
-    totals, left = [], {_values(each): each for each in dealt}
+    totals, left = [], {terms_of(each): each for each in dealt}
     for each in counted_fills(cover, answer, at_us):
         if is_total(each) or each.execution_id not in priced:
             totals.append(each)
-        elif left.pop(_values(each), None) is None:
+        elif left.pop(terms_of(each), None) is None:
             return False
     rest = [*left.values()]
     if _quantity_e8(totals) != _quantity_e8(rest):
@@ -90,7 +90,8 @@ def as_settled(
     return any(each.execution_id not in priced for each in totals) or _alike(cover, totals, rest)
 
 
-def _values(fill: Fill) -> tuple[str, int, int]:
+def terms_of(fill: Fill) -> tuple[str, int, int]:
+    """What two records of one execution have in common."""
     return fill.execution_id, fill.quantity_e8, fill.price_e6
 
 

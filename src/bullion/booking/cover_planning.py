@@ -63,6 +63,8 @@ class BookState(msgspec.Struct, frozen=True):
     now_us: int
     version: int = 0
     """The ordinal of the book's last entry."""
+    taken: tuple[str, ...] = ()
+    """Suggestions that count as under way, because a dealer works on them."""
 
     @property
     def asked(self) -> Mapping[str, str]:
@@ -73,7 +75,7 @@ class BookState(msgspec.Struct, frozen=True):
         """What a plan is made from now, by this node during its lease, or for a dealer."""
         working_e8 = {cover_id: each.left_e8 for cover_id, each in self.position.working.items()}
         waiting_mg = self.position.waiting_mg
-        return PlanBasis(self.version, self.now_us, waiting_mg, working_e8, planner, until_us)
+        return PlanBasis(self.version, self.now_us, waiting_mg, working_e8, planner, until_us, self.taken)
 
 
 class Outlook(Protocol):

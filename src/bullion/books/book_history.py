@@ -127,11 +127,13 @@ class _History:
         position = Position(
             self._client_mg, self._cover_mg, waiting={"waiting": basis.waiting_mg}, working=under_way
         )
-        problems = plan_problems(position, [_planned(row) for row in covers])
+        gone = [cover_id for cover_id in basis.working_e8 if cover_id not in under_way]
+        # Without the contract of a cover that is gone, what was needed cannot be told.
+        problems = [] if gone else plan_problems(position, [_planned(row) for row in covers])
         problems += [
             f"H3: cover {cover_id} was under way, and there is none"
-            for cover_id in basis.working_e8
-            if cover_id not in under_way
+            for cover_id in gone
+            if cover_id not in basis.taken
         ]
         if self._last_plan is not None:
             problems += planner_problems(self._last_plan, basis)

@@ -126,7 +126,7 @@ def _without_taken(state: BookState, locked: Collection[str]) -> BookState:
     sent = {each.id: WorkingCover(each.id, each.contract, each.quantity_e8) for each in taken}
     position = msgspec.structs.replace(state.position, working={**state.position.working, **sent})
     left = tuple(each for each in state.suggestions if each.id in locked)
-    return msgspec.structs.replace(state, position=position, suggestions=left)
+    return msgspec.structs.replace(state, position=position, suggestions=left, taken=tuple(sent))
 
 
 async def read_book(transaction: Transaction, name: BookName) -> BookState | None:

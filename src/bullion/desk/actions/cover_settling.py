@@ -2,6 +2,7 @@
 
 import msgspec
 
+from bullion.booking.cover_fills import terms_of
 from bullion.desk import texts
 from bullion.desk.bodies import CoverSettlingBody
 from bullion.desk.desk import ChangeResult, Desk, View
@@ -94,11 +95,7 @@ async def _done_before(records: Records, cover: BookCover, fills: list[Fill]) ->
     if cover.settled_by is None:
         return False
     dealt = (await records.cover_deals([cover])).get(cover.id, [])
-    return {_values(each.fill) for each in dealt} == {_values(each) for each in fills}
-
-
-def _values(fill: Fill) -> tuple[str, int, int]:
-    return fill.execution_id, fill.quantity_e8, fill.price_e6
+    return {terms_of(each.fill) for each in dealt} == {terms_of(each) for each in fills}
 
 
 async def _require_unanswered(desk: Desk, records: Records, cover: BookCover, at_us: int) -> None:

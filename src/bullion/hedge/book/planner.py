@@ -46,6 +46,8 @@ class PlanBasis(msgspec.Struct, frozen=True):
     """The node that planned. Empty: a dealer asked for the plan."""
     until_us: int = 0
     """No other node may plan until then."""
+    taken: tuple[str, ...] = ()
+    """Suggestions among `working_e8` that a dealer worked on: those that were not sent may be gone later."""
 
 
 class PlannedCover(msgspec.Struct, frozen=True):
