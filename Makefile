@@ -13,7 +13,8 @@ COMPILED := PYTHONDONTWRITEBYTECODE=
 MEMORY := /dev/shm
 FREE_KB := $(shell df -Pk $(MEMORY) 2>/dev/null | awk 'NR == 2 { print $$4 }')
 IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 6000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
-PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+SPREAD := -n auto --dist loadgroup --no-loadscope-reorder
+PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest $(SPREAD)
 
 .DEFAULT_GOAL := help
 .PHONY: help install run market test quick campaign check docs bench bench-full lock generate screenshots release client clean
@@ -35,7 +36,7 @@ market: $(VENV)/.ok ## Start the demo with a FIX venue and live rates, all on th
 test: check ## Run every check and every test
 	@$(BIN)/python -m tools.servers
 	@echo "Running the tests."
-	@$(PYTEST)
+	@$(COMPILED) $(IN_MEMORY) $(BIN)/python -m tools.run_tests $(SPREAD)
 
 quick: check ## Run every check, and the tests that start no process and take no second: under two minutes
 	@echo "Running the quick tests."
@@ -45,8 +46,8 @@ campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the
 	@$(BIN)/python -m tools.servers
 	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes well over ten minutes."
 	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(PYTEST) -v \
-		-o faulthandler_timeout=3600 tests/model tests/hedge/book tests/booking/test_queue_races.py tests/acceptance/test_order_races.py \
-		tests/acceptance/test_production_races.py tests/desk/test_order_races.py tests/faults/test_production_commits.py \
+		-o faulthandler_timeout=3600 tests/model tests/hedge/book tests/booking/test_queue_races.py tests/acceptance tests/desk \
+		tests/faults/test_production_commits.py \
 		tests/kills tests/nodes tests/client/test_faulty_network.py tests/maintenance/test_store_copy.py \
 		tests/deploy/test_install_page.py tests/hedge/fix/test_lossy_line.py \
 		tests/hedge/fix/test_order_simulation.py tests/rates/feeds tests/contract/test_ledger_production.py

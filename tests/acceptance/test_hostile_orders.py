@@ -75,7 +75,6 @@ NOT_AN_ORDER: dict[str, bytes] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("name", NOT_AN_ORDER)
 def test_what_is_not_an_order(victim: Trader, name: str) -> None:
     found = problems(victim.send(NOT_AN_ORDER[name], str(uuid4())))
@@ -165,14 +164,12 @@ NO_NUMBER = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("name", NOT_A_QUANTITY)
 def test_what_is_not_a_quantity(victim: Trader, name: str) -> None:
     answer = victim.send(body(quantity=NOT_A_QUANTITY[name]), str(uuid4()))
     assert [loc for loc, _ in problems(answer)] == [["body", "quantity"]]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("name", NO_NUMBER)
 def test_what_is_not_even_json_for_a_number(victim: Trader, name: str) -> None:
     for field in ("quantity", "expected_price"):
@@ -180,7 +177,6 @@ def test_what_is_not_even_json_for_a_number(victim: Trader, name: str) -> None:
         assert problems(answer) == [(["body"], "not_json")]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "text",
     [
@@ -210,7 +206,6 @@ def test_what_is_not_an_expected_price(victim: Trader, text: str) -> None:
 # --- Texts and fields -----------------------------------------------------------------------------------
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("changes", "field", "kind"),
     [
@@ -280,7 +275,6 @@ HOSTILE_CODES = [
 ]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("code", HOSTILE_CODES)
 def test_hostile_text_in_a_symbol_is_an_unknown_symbol(victim: Trader, code: str) -> None:
     refused(victim.place(symbol_code=code), "unknown_symbol")
@@ -369,7 +363,6 @@ def test_a_chunked_body_is_a_body(market: Market) -> None:
     booked(trader.http.post(ORDERS, content=chunks(), headers=headers))
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "encoding", ["gzip", "deflate", "br", "zstd", "GZIP", "gzip, gzip", "x", "identity, gzip"]
 )
@@ -380,7 +373,6 @@ def test_a_compressed_body_is_not_taken(victim: Trader, encoding: str) -> None:
     refused(victim.send(bomb, str(uuid4()), **{"Content-Encoding": encoding}), "unsupported_encoding")
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "content_type",
     [
@@ -402,7 +394,6 @@ def test_json_by_every_name_it_has(market: Market, content_type: bytes) -> None:
     booked(trader.raw(GOOD, b"Content-Type: " + content_type, b"Idempotency-Key: k"))
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("sent", "kind"),
     [
@@ -438,7 +429,6 @@ def test_another_type_is_a_problem_of_the_request(victim: Trader, sent: list[byt
 # --- The frame of the message -------------------------------------------------------------------------------
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "framing",
     [

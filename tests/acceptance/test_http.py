@@ -14,7 +14,6 @@ HEALTH = ["/health/live", "/health/ready"]
 OPEN = ["/openapi.json", "/docs", *HEALTH]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "path",
     [
@@ -61,7 +60,6 @@ NOT_TAKEN = [
 ]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("path", "method"), NOT_TAKEN)
 def test_another_method_is_405_with_allow(node: Node, path: str, method: str) -> None:
     with node.api() as api:

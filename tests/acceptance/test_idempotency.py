@@ -17,6 +17,8 @@ from tests.support.orders import (
     replayed,
 )
 
+pytestmark = pytest.mark.both_stacks
+
 BODY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 
 

@@ -29,6 +29,8 @@ from tests.support.orders import (
 from tests.support.servers import Postgres, Redis
 from tests.support.stacks import STACKS
 
+pytestmark = pytest.mark.both_stacks
+
 ME = "/api/trading/test/v1/me"
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 

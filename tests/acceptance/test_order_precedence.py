@@ -47,13 +47,11 @@ def test_each_fault_alone_answers_its_own_code(exchange: Exchange, fault: str) -
     assert exchange.code_of(at_fault(fault)) == fault
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("first", "second"), sample())
 def test_the_earlier_of_two_faults_answers(exchange: Exchange, first: str, second: str) -> None:
     assert exchange.code_of(at_fault(first, second)) == first
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("start", range(len(ORDER)))
 def test_the_first_of_all_faults_from_here_on_answers(exchange: Exchange, start: int) -> None:
     """Everything at once that can be: an order with every fault from one place of the table to its end."""

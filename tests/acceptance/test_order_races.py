@@ -26,6 +26,8 @@ from tests.support.orders import (
 )
 from tests.support.stacks import STACKS, stack
 
+pytestmark = pytest.mark.both_stacks
+
 CLIENTS = 100
 ROUNDS = 8 * SCALE
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}

@@ -64,9 +64,7 @@ def test_each_code_of_the_table_has_its_test() -> None:
 KINDS: dict[str, type[Market]] = {"test": Market, "production": LiveMarket}
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.stacks_in_turn) for name in KINDS]
-)
+@pytest.fixture(scope="module", params=list(KINDS))
 def environment(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -136,7 +136,6 @@ def test_each_fault_alone_answers_its_own_code(node: Node, desk: DeskClient, fau
     assert code_of(node, desk, FAULTS[fault](Attempt())) == fault
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("first", "second"), sample())
 def test_the_earlier_of_two_faults_answers(node: Node, desk: DeskClient, first: str, second: str) -> None:
     # The later fault is put in first, so that a malformed key is spoilt after it was made wrong otherwise.

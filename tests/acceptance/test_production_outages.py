@@ -28,6 +28,8 @@ from tests.support.production import (
 from tests.support.servers import Postgres, Redis
 from tests.support.stacks import STACKS, stack
 
+pytestmark = pytest.mark.both_stacks
+
 ON = {"BULLION_PRODUCTION": "on"}
 
 

@@ -67,7 +67,6 @@ def test_each_fault_alone_answers_its_own_code(exchange: Exchange, fault: str) -
     assert exchange.code_of(at_fault(fault)) == fault
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("start", range(len(ORDER)), ids=ORDER)
 def test_the_first_of_all_faults_from_here_on_answers(exchange: Exchange, start: int) -> None:
     assert exchange.code_of(at_fault(*together(ORDER[start:]))) == ORDER[start]

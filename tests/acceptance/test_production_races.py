@@ -24,6 +24,8 @@ from tests.support.production import (
 )
 from tests.support.stacks import STACKS, stack
 
+pytestmark = pytest.mark.both_stacks
+
 CLIENTS = 100
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 HOLDING = {"pending", "open", "closing"}

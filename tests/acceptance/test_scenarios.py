@@ -21,6 +21,8 @@ from tests.support.node import Node, own_transport, until
 from tests.support.orders import BASE, ORDERS, Market, Trader, booked, refused, replayed
 from tests.support.production import LiveMarket, opened, rejected
 
+pytestmark = pytest.mark.both_stacks
+
 HEADER = "X-Bullion-Scenario"
 ME = f"{BASE}/me"
 ROWS = {row.code: row for row in CATALOGUE}
@@ -299,7 +301,6 @@ def test_the_switch_holds_within_a_second_where_another_process_turned_it(
     pretended(place(trader, "stale_rate"), "stale_rate")
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("fault", UNREAD)
 def test_unknown_scenario(player: Trader, fault: str) -> None:
     headers = [(HEADER.encode(), value) for value in UNREAD[fault]]

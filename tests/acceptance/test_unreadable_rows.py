@@ -47,7 +47,6 @@ def is_ready(node: Node) -> bool:
     return httpx.get(f"{node.api_url}/health/ready").status_code == httpx.codes.OK
 
 
-@pytest.mark.stacks_in_turn
 def test_a_row_that_becomes_unreadable_is_out_of_trade_until_the_desk_replaces_it(
     node: Node, victim: Victim
 ) -> None:

@@ -163,7 +163,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 @pytest.mark.parametrize(("change", "named"), BAD.values(), ids=BAD)
 def test_a_bad_field_is_refused_by_name(
@@ -178,7 +177,6 @@ def test_a_bad_field_is_refused_by_name(
     assert named in message
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "login_id", ["", " ", "a b", "a/b", "-a", ".a", "@a", "é", "x" * 65, "a\x00", "a\n", None, 7]
 )

@@ -61,7 +61,6 @@ WRITES = [
 ]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("raw", NOT_OBJECTS.values(), ids=NOT_OBJECTS)
 def test_what_is_no_json_object_is_refused_everywhere(standing: Office, key_id: str, raw: bytes) -> None:
     with nothing_changed(standing.desk):
@@ -182,7 +181,6 @@ def filled(body: Any, text: str) -> Any:
     return text if body is ... else body
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("text", CONTROLS.values(), ids=CONTROLS)
 def test_control_characters_are_refused_in_every_text(office: Office, text: str) -> None:
     office.desk.account("client")

@@ -110,7 +110,6 @@ def test_covers_in_dollars_stay_open_until_a_currency_deal_closes_them(earning: 
     assert entry["text"] == "dollars for the gold book: buy 4,800.5 at 88.4, FX-1"
 
 
-@pytest.mark.stacks_in_turn
 def test_a_currency_deal_that_makes_no_sense_is_refused(earning: Dealing) -> None:
     desk = earning.desk
     desk.do("POST", "/hedge/currency", DOLLARS)
@@ -229,7 +228,6 @@ def test_the_command_reads_the_file_and_says_by_its_exit_whether_it_agrees(earni
     assert "UTF-8" in done.stderr
 
 
-@pytest.mark.stacks_in_turn
 def test_a_statement_that_makes_no_sense_is_refused(standing: Office) -> None:
     whole = {"venue": "desk", "day": "2026-11-17", "csv": HEAD}
     for change, named in (

@@ -87,7 +87,6 @@ def test_the_default_broker_is_there_from_the_start(first: Caller) -> None:
     assert listed["main"]["name"] == "main"
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "tag",
     ["Upper", "-dash", "under_score", "dot.ted", "with%20space", "a" * 33, "%00", "tag%0A", "%C3%A9", "%2E"],
@@ -102,7 +101,6 @@ def test_a_tag_within_the_rule_is_taken(first: Caller, tag: str) -> None:
     assert first.do("PUT", f"/brokers/{tag}", {"name": "A Broker"})["tag"] == tag
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "host",
     [
@@ -133,7 +131,6 @@ def test_what_is_no_host_name_is_refused(first: Caller, host: str) -> None:
     assert tag not in {each["tag"] for each in first.all("/brokers")}
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("body", "named"),
     [

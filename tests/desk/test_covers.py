@@ -83,7 +83,6 @@ def test_a_contract_comes_back_as_it_was_put(office: Office, other: Office) -> N
     ],
     ids=str,
 )
-@pytest.mark.stacks_in_turn
 def test_a_contract_that_makes_no_sense_is_refused(standing: Office, change: Any, named: str) -> None:
     with nothing_changed(standing.desk):
         assert named in standing.desk.refused("PUT", "/hedge/contracts/GOLDM", GOLDM | change)
@@ -165,7 +164,6 @@ def test_a_dropped_cover_is_not_dealt(covering: Dealing) -> None:
     ],
     ids=str,
 )
-@pytest.mark.stacks_in_turn
 def test_a_cover_that_makes_no_sense_is_refused(covering: Dealing, fields: Any, named: str) -> None:
     body = {"contract": "GOLDM", "side": "buy", "quantity": "2", "idempotency_key": "k1", **fields}
     with nothing_changed(covering.desk):

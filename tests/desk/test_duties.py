@@ -70,7 +70,6 @@ BAD: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("rows", "named"), BAD.values(), ids=BAD)
 def test_a_bad_table_is_refused_by_name(standing: Office, rows: Any, named: str) -> None:
     with nothing_changed(standing.desk):

@@ -76,7 +76,6 @@ BAD: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("body", "named"), BAD.values(), ids=BAD)
 def test_bad_terms_are_refused_by_name(standing: Office, body: Any, named: str) -> None:
     with nothing_changed(standing.desk):

@@ -40,7 +40,6 @@ def test_a_patch_changes_what_it_names_and_merges_instruments(office: Office, ot
     assert (entry["action"], entry["before"], entry["after"]) == ("patch_hedge", both, back)
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("change", "named"),
     [

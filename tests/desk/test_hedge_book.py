@@ -104,7 +104,6 @@ def gold_warnings(desk: Caller) -> list[str]:
     return found
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("change", "named"),
     [

@@ -59,7 +59,6 @@ def stranger(node: Node) -> Iterator[httpx.Client]:
         yield client
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "path",
     [
@@ -91,7 +90,6 @@ def test_an_unknown_path_is_404_without_a_code(stranger: httpx.Client, method: s
     assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("path", "allowed"), METHODS.items())
 def test_another_method_is_405_with_allow_before_a_token_is_asked_for(
     stranger: httpx.Client, path: str, allowed: str

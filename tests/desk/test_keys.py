@@ -111,7 +111,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("call", ["issue", "rotate"])
 @pytest.mark.parametrize(("change", "named"), BAD.values(), ids=BAD)
 def test_a_bad_field_is_refused_by_name(

@@ -94,7 +94,6 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("wrong", "status", "words"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_step(office: Office, wrong: dict[str, Any], status: int, words: str) -> None:
     set_up(office)

@@ -172,7 +172,6 @@ def test_a_dealer_may_and_a_viewer_may_not(dealing: Dealing) -> None:
     assert viewer.do("GET", f"/orders/{order['id']}")["status"] == "closed"
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "body",
     [
@@ -204,7 +203,6 @@ def test_the_reason_of_a_deletion_is_kept(dealing: Dealing, reason: str | None) 
     assert entry["after"]["words"] == deleted["events"][-1]["words"] == reason
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("what", ["delete", "refuse"])
 @pytest.mark.parametrize(
     "body",

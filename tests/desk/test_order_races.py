@@ -6,11 +6,14 @@ from threading import Barrier
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.kills.scale import SCALE
 from tests.support.dealing import Dealing, whole
 from tests.support.desk import Caller, refusal
 from tests.support.node import until
+
+pytestmark = pytest.mark.both_stacks
 
 ROUNDS = 8 * SCALE
 

@@ -127,7 +127,6 @@ def test_an_order_is_found_by_its_call(busy: tuple[Office, list[dict[str, Any]]]
         assert office.desk.do("GET", f"/orders?request_id={never}") == {"items": [], "total": 0}
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("query", "named"),
     [

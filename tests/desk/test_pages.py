@@ -61,7 +61,6 @@ def test_any_whole_number_is_an_offset(full: Office, offset: int) -> None:
         assert full.desk.do("GET", f"{path}?offset={offset}")["items"] == []
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("query", "named"),
     [

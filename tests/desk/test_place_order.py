@@ -221,7 +221,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("which", WRONG)
 def test_a_wrong_body_is_refused_in_words(standing: Office, which: str) -> None:
     fields, named = WRONG[which]

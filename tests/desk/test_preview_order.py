@@ -198,7 +198,6 @@ REFUSED: dict[str, tuple[Callable[[Dealing], None], dict[str, Any], str, str]] =
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("which", REFUSED)
 def test_it_names_what_the_order_is_refused_for(dealing: Dealing, which: str) -> None:
     make, fields, check, code = REFUSED[which]

@@ -96,7 +96,6 @@ SLIPS: dict[str, tuple[str, str, Any, str, set[str], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("method", "path", "body", "symbol", "problems", "loss"), SLIPS.values(), ids=SLIPS)
 def test_a_slip_asks_names_the_loss_and_does_nothing_until_it_is_confirmed(
     office: Office, method: str, path: str, body: Any, symbol: str, problems: set[str], loss: str
@@ -255,7 +254,6 @@ def test_a_closing_price_far_from_the_market_asks(dealing: Dealing) -> None:
 # --- Taking back -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_change_of_prices_is_taken_back_whole(office: Office, slip: str) -> None:
     set_up(office)

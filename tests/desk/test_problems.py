@@ -95,7 +95,6 @@ CASES: dict[str, tuple[str, str, Any, set[tuple[Any, ...]]]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("method", "path", "body", "expected"), CASES.values(), ids=CASES)
 def test_every_problem_is_told_with_its_place(
     standing: Office, method: str, path: str, body: Any, expected: set[tuple[Any, ...]]

@@ -90,7 +90,6 @@ BAD: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("body", "named"), BAD.values(), ids=BAD)
 def test_a_bad_rate_is_refused_by_name(standing: Office, body: Any, named: str) -> None:
     with nothing_changed(standing.desk):

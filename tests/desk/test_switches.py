@@ -178,7 +178,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(("change", "named"), BAD.values(), ids=BAD)
 def test_a_bad_switch_is_refused_by_name(standing: Office, change: dict[str, Any], named: str) -> None:
     with nothing_changed(standing.desk):

@@ -250,7 +250,6 @@ BAD_FIELDS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 @pytest.mark.parametrize(("change", "named"), BAD_FIELDS.values(), ids=BAD_FIELDS)
 def test_a_bad_field_is_refused_by_name(
@@ -270,7 +269,6 @@ def test_what_has_no_default_must_be_there(standing: Office, missing: str) -> No
         assert missing in standing.desk.refused("PUT", "/symbols/GOLD", body)
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "code",
     ["G" * 33, "A%20B", "%00", "GOLD%00", "GOLD%0A", "A%09B", ".hidden", "-dash", "%C3%A9", "%FF", "a%22b"],

@@ -176,7 +176,6 @@ def test_a_role_is_changed_at_once_and_recorded(office: Office) -> None:
     assert "sessions" not in newest["after"]
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     "change",
     [
@@ -248,7 +247,6 @@ def test_there_is_no_token_for_a_broker_that_is_not_there(first: Caller) -> None
     assert "nowhere" in first.refused("POST", "/tokens", body)
 
 
-@pytest.mark.stacks_in_turn
 @pytest.mark.parametrize(
     ("change", "named"),
     [

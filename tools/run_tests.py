@@ -1,0 +1,48 @@
+"""Run pytest. A few tests that failed while others took the processor get one more try, alone.
+
+A second try is for tests that wait for other programs, such as a browser or a failover. A test that looks
+for races gets none: it may fail once in a thousand runs, and that is what it is for.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+_AT_MOST = 5
+"""More failures than this have a cause other than a busy machine."""
+_FAILED = 1
+"""How pytest ends if tests failed. All higher numbers say that it could not run them."""
+_FINDS_RACES = ("tests/kills/", "tests/model/", "races.py::", "tests/faults/")
+_RECORD = Path(".pytest_cache/v/cache/lastfailed")
+
+
+def _failed_tests() -> list[str]:
+    """Without the name of the group in which a test shared a worker with others."""
+    if not _RECORD.exists():
+        return []
+    return sorted(name.rpartition("@")[0] or name for name in json.loads(_RECORD.read_bytes()))
+
+
+def _pytest(arguments: Sequence[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
+
+
+def main(arguments: Sequence[str]) -> int:
+    _RECORD.unlink(missing_ok=True)
+    status = _pytest(arguments)
+    failed = _failed_tests()
+    if status != _FAILED or not 0 < len(failed) <= _AT_MOST:
+        return status
+    if any(mark in name for name in failed for mark in _FINDS_RACES):
+        return status
+    print(f"\nRunning {len(failed)} failed tests once more, with the machine for themselves.", flush=True)
+    status = _pytest(["-p", "no:cacheprovider", "-p", "no:xdist", "-v", *failed])
+    if status == 0:
+        print("They passed. Find out what each of them waited for:", *failed, sep="\n  ")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
