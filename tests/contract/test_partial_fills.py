@@ -119,6 +119,35 @@ async def test_answers_may_come_again_from_any_node_and_change_nothing(
     assert len(await dealings.rows("SELECT * FROM hedge_fills")) == 1
 
 
+async def test_the_answer_to_an_earlier_child_may_come_again(dealings: Dealings, others: Dealings) -> None:
+    order = await placed(dealings)
+    await dealings.answer(order, SIX_OF_TEN)
+    child, next_child = f"{order.id}b", f"{order.id}c"
+    two_of_four = PartiallyFilled("P-2", (), 1_998, "two of four")
+    for node in (dealings, others):
+        assert (await answer_child(node, child, two_of_four)).status == "pending"
+    earlier = await dealings.requests.find(child)
+    assert earlier is not None
+    assert (earlier.request().order_id, earlier.rest) == (child, THE_REST)
+    assert await due(dealings) == [(next_child, Rest(2, 20_000, 1_998))]
+    for sent_id, answer in ((next_child, Confirmed("E-3")), (child, two_of_four)):
+        assert (await answer_child(others, sent_id, answer)).deal_no == 1
+    assert await breaks(dealings) == 0
+
+
+async def test_a_refusal_that_comes_again_does_not_reject_an_order_that_is_partly_covered(
+    dealings: Dealings,
+) -> None:
+    order = await partly_covered(dealings)
+    await RecordStore(dealings.engine).write(
+        "again", lambda records: records.send_rest_again(order, dealings.now_us, "once more")
+    )
+    assert [sent_id for sent_id, _ in await due(dealings)] == [f"{order.id}c"]
+    assert (await answer_child(dealings, f"{order.id}b", Declined("R-1", "no more"))).status == "pending"
+    assert (await answer_child(dealings, f"{order.id}c", Confirmed("E-3"))).deal_no == 1
+    assert await breaks(dealings) == 0
+
+
 async def test_after_so_many_children_the_desk_decides(dealings: Dealings) -> None:
     order = await placed(dealings)
     await dealings.answer(order, SIX_OF_TEN)

@@ -6,14 +6,14 @@ import msgspec
 
 from bullion.booking.breaks import UnmatchedExecution
 from bullion.booking.cover_fills import cover_weight_beyond, has_execution
-from bullion.booking.partial_fills import TOLERANCE_E4, order_and_child
+from bullion.booking.partial_fills import TOLERANCE_E4
 from bullion.booking.reconciliation import HedgedCover, HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
 from bullion.hedge.venue import ListedExecution
 
-from . import order_rows
 from .cover_records import cover_of
 from .engine import Engine, Transaction
+from .sent_orders import find_sent
 
 _encode = msgspec.json.Encoder().encode
 
@@ -67,14 +67,12 @@ class StoredExecutionRecords:
         return [each for each in executions if (each.order_id, each.execution_id) not in accounted]
 
     async def hedged_order(self, broker: str, sent_id: str) -> HedgedOrder | None:
-        order_id, child = order_and_child(sent_id)
-
         async def body(transaction: Transaction) -> HedgedOrder | None:
-            row = await transaction.one("hedged_order", order_id)
-            to_hedge = None if row is None or row["broker"] != broker else order_rows.leg(row, child)
-            if row is None or to_hedge is None:
+            found = await find_sent(transaction, sent_id)
+            if found is None or found[0].broker != broker:
                 return None
-            part = await transaction.one("one_part", row["book_id"], row["ordinal"], child)
+            to_hedge, row = found
+            part = await transaction.one("one_part", row["book_id"], row["ordinal"], to_hedge.child)
             if part is not None:
                 return HedgedOrder(to_hedge, part["execution_id"], part["quantity_e4"])
             confirmed = row["hedge_outcome"] == CONFIRMED

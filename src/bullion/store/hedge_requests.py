@@ -11,7 +11,7 @@ from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, BookState, Claimed, HedgeBacklog
 from bullion.booking.house_book import deal_entry
-from bullion.booking.partial_fills import CHILDREN_MAX, Part, order_and_child, part_of
+from bullion.booking.partial_fills import CHILDREN_MAX, Part, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer, PartiallyFilled
 from bullion.orders import life
@@ -24,6 +24,7 @@ from .batch_loader import BatchLoader
 from .engine import Engine, Transaction, one_row
 from .execution_records import insert_unmatched
 from .postgres import PostgresEngine
+from .sent_orders import find_sent
 
 _SLOTS = 2
 _CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
@@ -95,11 +96,10 @@ class StoredHedgeRequests:
         await self._engine.write("withdraw_hedge", lambda open_: open_.run("withdraw_hedge", *name, at_us))
 
     async def find(self, sent_id: str) -> ToHedge | None:
-        order_id, child = order_and_child(sent_id)
-        row = await self._engine.read(
-            "hedged_order", lambda open_: open_.one("hedged_order", order_id), custom_plans=True
+        found = await self._engine.read(
+            "hedged_order", lambda open_: find_sent(open_, sent_id), custom_plans=True
         )
-        return None if row is None else order_rows.leg(row, child)
+        return None if found is None else found[0]
 
     async def answer(self, to_hedge: ToHedge, answer: FinalAnswer) -> Order:
         order = await self._answers.get(Answered(to_hedge, answer))

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from bullion.allocation.book import Book, OpenWeight, environment_of
 from bullion.allocation.position import Position
 from bullion.booking.attempt import ToHedge
@@ -69,14 +67,6 @@ def to_hedge(row: Row) -> ToHedge:
     return ToHedge(
         order(row), row["broker"], row["instrument"], bool(row["took_stock"]), row["fineness_e4"], rest(row)
     )
-
-
-def leg(row: Row, child: int) -> ToHedge | None:
-    """The order itself or one of its children; None for a child that was not sent."""
-    found = to_hedge(row)
-    if child > found.child:
-        return None
-    return found if child == found.child else msgspec.structs.replace(found, rest=None)
 
 
 def rest(row: Row) -> Rest | None:

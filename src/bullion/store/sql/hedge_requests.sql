@@ -131,6 +131,14 @@ UPDATE hedge_rests SET child = child + 1 WHERE book_id = $1 AND ordinal = $2
 -- name: one_part
 SELECT * FROM hedge_parts WHERE book_id = $1 AND ordinal = $2 AND child = $3
 
+-- name: filled_before_child
+-- What the venue filled of an order under the ids that were sent before this child.
+SELECT
+    CAST(coalesce(sum(quantity_e4), 0) AS BIGINT) AS quantity_e4,
+    CAST(coalesce(sum(fine_mg), 0) AS BIGINT) AS fine_mg
+FROM hedge_parts
+WHERE book_id = $1 AND ordinal = $2 AND child < $3
+
 -- name: first_filled_part
 SELECT @first_fill AS execution_id
 
