@@ -1,6 +1,7 @@
 """Orders that the venue fills in parts, on both engines, with the simulated venue and answers by hand."""
 
 import asyncio
+import random
 
 import pytest
 
@@ -20,6 +21,7 @@ from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import store_of
+from tests.kills.scale import SCALE
 from tests.support import production_invariants
 from tests.support.venues import behave, venue_book_of
 
@@ -82,6 +84,13 @@ async def partly_covered(dealings: Dealings) -> Order:
     return order
 
 
+async def send_again(dealings: Dealings, order: Order) -> None:
+    """A dealer sends the rest once more."""
+    await RecordStore(dealings.engine).write(
+        "again", lambda records: records.send_rest_again(order, dealings.now_us, "once more")
+    )
+
+
 async def test_the_rest_is_due_under_the_id_of_a_child(dealings: Dealings) -> None:
     order = await placed(dealings)
     assert (await dealings.answer(order, SIX_OF_TEN)).status == "pending"
@@ -139,13 +148,46 @@ async def test_a_refusal_that_comes_again_does_not_reject_an_order_that_is_partl
     dealings: Dealings,
 ) -> None:
     order = await partly_covered(dealings)
-    await RecordStore(dealings.engine).write(
-        "again", lambda records: records.send_rest_again(order, dealings.now_us, "once more")
-    )
+    await send_again(dealings, order)
     assert [sent_id for sent_id, _ in await due(dealings)] == [f"{order.id}c"]
     assert (await answer_child(dealings, f"{order.id}b", Declined("R-1", "no more"))).status == "pending"
     assert (await answer_child(dealings, f"{order.id}c", Confirmed("E-3"))).deal_no == 1
     assert await breaks(dealings) == 0
+
+
+@pytest.mark.parametrize("seed", range(3 * SCALE))
+async def test_answers_in_any_number_and_order_add_up(
+    dealings: Dealings, others: Dealings, seed: int
+) -> None:
+    """The venue answers each id once; whoever asks may be told again, at any later time, by any node."""
+    chance = random.Random(seed)  # noqa: S311 - the same in each run
+    orders = [await placed(dealings) for _ in range(3)]
+    answered: list[tuple[str, Confirmed | Declined | PartiallyFilled]] = []
+    for number in range(100):
+        for sent_id, answer in chance.choices(answered, k=2) if answered else []:
+            await answer_child(chance.choice([dealings, others]), sent_id, answer)
+        for order in orders:
+            if (await hedge_of(dealings, order)).partly_covered:
+                await send_again(dealings, order)
+        found = await due(dealings)
+        if not found:
+            break
+        sent_id, rest = chance.choice(found)
+        fine_mg = FINE_MG if rest is None else rest.fine_mg
+        filled_mg = chance.choice([0, fine_mg // 3, fine_mg]) if rest else fine_mg // 2
+        named = f"{number}"
+        if filled_mg == fine_mg:
+            answered.append((sent_id, Confirmed(named)))
+        elif filled_mg:
+            answered.append((sent_id, PartiallyFilled(named, (), fine_mg - filled_mg, "a part")))
+        else:
+            answered.append((sent_id, Declined(named, "no more")))
+        await answer_child(dealings, *answered[-1])
+    assert [row["status"] for row in await dealings.rows("SELECT status FROM orders")] == ["open"] * 3
+    weights = await dealings.rows("SELECT sum(quantity_e4) AS covered_e4 FROM hedge_parts GROUP BY ordinal")
+    assert [row["covered_e4"] for row in weights] == [TEN_G] * 3
+    assert await breaks(dealings) == 0
+    assert len(await dealings.rows("SELECT * FROM hedge_parts")) == len(answered)
 
 
 async def test_after_so_many_children_the_desk_decides(dealings: Dealings) -> None:
