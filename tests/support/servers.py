@@ -1,5 +1,6 @@
 """Private throw-away PostgreSQL and Redis servers, made of whatever this machine has installed."""
 
+import atexit
 import contextlib
 import os
 import pwd
@@ -11,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import NoReturn, Self
@@ -90,6 +92,23 @@ def wait_for_port(port: int, what: str) -> None:
     _wait(lambda: _answers(port), what)
 
 
+@cache
+def _initialised_folder() -> Path:
+    """What `initdb` makes, once a process: to copy it takes a tenth of the time."""
+    prefix, uid = _as_nobody()
+    folder = _new_folder("bullion-initdb-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if uid is not None:
+        os.chown(folder, uid, -1)
+    subprocess.run(
+        [*prefix, find("initdb"), "-D", f"{folder}/data", *_INITDB],
+        check=True,
+        capture_output=True,
+        cwd=folder,
+    )
+    return folder / "data"
+
+
 @dataclass
 class Postgres:
     """A server of the tests' own. Each test gets a database of its own on it."""
@@ -108,10 +127,7 @@ class Postgres:
         if uid is not None:
             os.chown(self.folder, uid, -1)
         subprocess.run(
-            [*prefix, find("initdb"), "-D", f"{self.folder}/data", *_INITDB],
-            check=True,
-            capture_output=True,
-            cwd=self.folder,
+            [*prefix, "cp", "-a", _initialised_folder(), f"{self.folder}/data"], check=True, cwd=self.folder
         )
         return self.start()
 
