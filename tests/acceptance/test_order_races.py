@@ -28,13 +28,15 @@ from tests.support.stacks import STACKS, stack
 
 pytestmark = pytest.mark.both_stacks
 
+DEPLOYMENTS = [*STACKS, "two nodes"] if SCALE > 1 else ["sqlite", "two nodes"]
+"""One node on PostgreSQL is tried in a campaign: each of the two nodes has as many clients at once, too."""
 CLIENTS = 100
 ROUNDS = 8 * SCALE
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 Arena = tuple[Market, list[Trader]]
 
 
-@pytest.fixture(scope="module", params=[*STACKS, "two nodes"])
+@pytest.fixture(scope="module", params=DEPLOYMENTS)
 def nodes(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Market, list[Node]]]:

@@ -26,6 +26,8 @@ from tests.support.stacks import STACKS, stack
 
 pytestmark = pytest.mark.both_stacks
 
+DEPLOYMENTS = [*STACKS, "two nodes"] if SCALE > 1 else ["sqlite", "two nodes"]
+"""One node on PostgreSQL is tried in a campaign: each of the two nodes has as many clients at once, too."""
 CLIENTS = 100
 BUY: dict[str, Any] = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
 HOLDING = {"pending", "open", "closing"}
@@ -33,7 +35,7 @@ COME_BACK = {"booking_busy", "booking_conflict", "booking_not_completed", "booki
 Nodes = list[Node]
 
 
-@pytest.fixture(scope="module", params=[*STACKS, "two nodes"])
+@pytest.fixture(scope="module", params=DEPLOYMENTS)
 def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     """A node on either stack, or two processes over one store and one limiter."""
     count = 2 if request.param == "two nodes" else 1
