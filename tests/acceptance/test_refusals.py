@@ -270,7 +270,9 @@ def test_after_retry_after_the_call_is_accepted(
     """In real time, once: the whole minute, for a budget and for the throttle, on both stacks together."""
     with ExitStack() as within:
         nodes = [
-            within.enter_context(running(tmp_path_factory.mktemp(name), **stack(name, request)))
+            within.enter_context(
+                running(tmp_path_factory.mktemp(name), BULLION_FEED="desk", **stack(name, request))
+            )
             for name in STACKS
         ]
         patient = [Patient(node, within) for node in nodes]

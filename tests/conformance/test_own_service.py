@@ -1,4 +1,7 @@
-"""Our own service keeps all that the kit can check, on both stacks; with fewer means the kit checks less."""
+"""Our own service keeps all that the kit can check; with fewer means the kit checks less.
+
+In a campaign on both stacks. Otherwise on PostgreSQL: on SQLite the kit runs in tests/docs and tests/release.
+"""
 
 import json
 import re
@@ -19,6 +22,7 @@ from bullion_conformance.samples import SHARED_ORDERS
 from bullion_conformance.setup import Given, open_setup
 from bullion_conformance.verdict import Verdict
 from tests.conformance.conftest import checked, with_desk
+from tests.kills.scale import SCALE
 from tests.support.node import DESK_TOKEN, DeskClient, Node, running
 from tests.support.orders import GOLD, SILVER, UNBOUNDED
 from tests.support.stacks import STACKS, stack
@@ -27,7 +31,7 @@ ONLY_WHERE_CLOSED = {"errors.reason.deploy"}
 NEEDS_FIFTY_ORDERS = {"list.limit.default"}
 
 
-@pytest.fixture(params=STACKS)
+@pytest.fixture(params=STACKS if SCALE > 1 else ["postgres"])
 def whole_node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
     with running(tmp_path, BULLION_PRODUCTION="on", **stack(request.param, request)) as node:
         yield node

@@ -12,6 +12,7 @@ from tests.docs.comparison import differences, head_differences, text_difference
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
 from tests.docs.markdown import ROOT, blocks
+from tests.kills.scale import SCALE
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, Node, running, until
 
@@ -23,6 +24,8 @@ ORDER_LIFE = ROOT / "docs/order-life.md"
 PYTHON_CLIENT = ROOT / "docs/python-client.md"
 
 
+MOVING = [README, CLIENT_GUIDE] if SCALE > 1 else [README]
+"""The clients' guide is run where prices stand still, and in a campaign on a market that moves as well."""
 ON = {"BULLION_PRODUCTION": "on"}
 """As the pages tell their readers to start the demo, to try production too."""
 
@@ -49,7 +52,7 @@ def test_the_examples_for_the_command_line(tmp_path: Path) -> None:
         assert not untrue, "\n".join(untrue)
 
 
-@pytest.mark.parametrize("page", [README, CLIENT_GUIDE], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", MOVING, ids=lambda page: page.name)
 def test_the_examples_for_clients_on_a_market_that_moves(page: Path, tmp_path: Path) -> None:
     """On the demo just as `make run` starts it: the same but for the prices."""
     (tmp_path / ".venv").symlink_to(sys.prefix)  # As the checkout has it.
