@@ -1,6 +1,6 @@
 """Our own service keeps all that the kit can check; with fewer means the kit checks less.
 
-In a campaign on both stacks. Otherwise on PostgreSQL: on SQLite the kit runs in tests/docs and tests/release.
+In a campaign on both stacks, otherwise on PostgreSQL.
 """
 
 import json

@@ -43,7 +43,7 @@ from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import rows
 from tests.support.servers import Postgres
 
-SMALL, GROWN = 10, 80
+SMALL, GROWN = 10, 120
 """Accounts."""
 ORDERS = 256
 """How many orders each account has: spans of either store end at the same distance from its end."""
