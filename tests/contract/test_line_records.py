@@ -101,12 +101,15 @@ async def test_a_refusal_is_not_listed_and_a_break_never_under_the_orders_id(
         BreakReason.FOREIGN_ID, "E8", "theirs", None, "XAU/g", "1", 500_000_000, 1, 0, "foreign"
     )
     strange = LineBreak(BreakReason.UNREADABLE, "E9", "", None, "", "", 0, 0, 0, "unreadable")
-    await records.learn([made, foreign, made, strange], 50)
+    # Where the venue takes our own ids as ClOrdIDs.
+    own = msgspec.structs.replace(made, execution_id="E10", client_order_id=order.order_id)
+    await records.learn([made, foreign, made, strange, own], 50)
     listed = await records.executions(0, 10)
     assert [(each.execution_id, each.order_id, each.trade_type, each.quantity_e4) for each in listed] == [
-        ("overfill:E7", "short", "sell", 30_000),
-        ("foreign_id:E8", "theirs", "buy", 50_000),
-        ("unreadable:E9", "none", "buy", 0),
+        ("overfill:E7", "ClOrdID short", "sell", 30_000),
+        ("foreign_id:E8", "ClOrdID theirs", "buy", 50_000),
+        ("unreadable:E9", "ClOrdID none", "buy", 0),
+        ("overfill:E10", f"ClOrdID {order.order_id}", "sell", 30_000),
     ]
-    assert [each.executed_at_us for each in listed] == [40, 50, 50]
+    assert [each.executed_at_us for each in listed] == [40, 50, 50, 40]
     assert [each.cursor for each in await records.executions(1, 1)] == ["2"]

@@ -10,6 +10,7 @@ import structlog
 from bullion.booking import reconciliation as reconciliation_module
 from bullion.booking.reconciliation import Reconciliation
 from bullion.faults import StoreUnavailable
+from bullion.hedge.fix.order_effects import BreakReason, LineBreak, LineOrder
 from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import (
     Confirmed,
@@ -19,6 +20,8 @@ from bullion.hedge.venue import (
     StatusAnswer,
     SubmitAnswer,
     Tradeability,
+    Unconfirmed,
+    VenueAbilities,
     VenueUnreachable,
 )
 from bullion.metals.metal import Metal
@@ -27,9 +30,11 @@ from bullion.records.hedges import Exposure
 from bullion.records.page import Page
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
+from bullion.store.line_records import StoredLineRecords
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.support.fix_venue import GRAMS, contracts
 from tests.support.venues import ScriptedAbilities
 
 from .dealings import Dealings
@@ -168,6 +173,40 @@ async def test_an_order_that_still_waits_becomes_a_deal(books: Books) -> None:
     assert (now.status, now.deal_no) == ("open", 1)
     assert await books.state(order) == ("answered", "E")
     await books.dealings.sound()
+
+
+class LineVenue(ListingVenue):
+    """It lists what a line has learned, and has no final answer for any order."""
+
+    abilities = VenueAbilities("fix", partial=True, covers=True)
+
+    def __init__(self, records: StoredLineRecords) -> None:
+        super().__init__()
+        self._records = records
+
+    async def executions(self, broker: str, after: str, limit: int) -> Sequence[ListedExecution]:
+        return await self._records.executions(int(after or 0), limit)
+
+    async def order_status(self, request: HedgeRequest) -> StatusAnswer:
+        return Unconfirmed("no final report yet")
+
+
+@pytest.mark.parametrize("quantity_e8", [0, 200_000_000], ids=["of nothing", "of all of it"])
+async def test_a_report_that_contradicts_an_order_is_not_its_execution(
+    engine: Engine, quantity_e8: int
+) -> None:
+    """Also where the venue takes our own ids as ClOrdIDs."""
+    records = StoredLineRecords(engine, "spot", contracts)
+    books = Books(await Dealings.open(engine), LineVenue(records))
+    order = await books.order("pending", "buy", 20_000)
+    sent = LineOrder(order.id, order.id, "main", "XAUUSD", "buy", 20_000, 2_000, 200_000_000, GRAMS)
+    made = LineBreak(BreakReason.OTHER_TERMS, "E1", order.id, sent, "XAU/g", "1", quantity_e8, 1, 5, "other")
+    await records.learn([made], 9)
+    await books.reconcile()
+    assert (await books.dealings.request(order))["state"] == "waiting"
+    assert [(name, reason) for name, reason, _ in await books.unmatched()] == [
+        ("other_terms:E1", "unknown_order")
+    ]
 
 
 # --- Executions that no live order accounts for --------------------------------------------------------

@@ -128,7 +128,7 @@ class StoredLineRecords:
         )
 
     def _broken(self, made: LineBreak, at_us: int) -> ListedExecution:
-        """Under the ClOrdID and not under the order's id: it must never count as the order's execution."""
+        """Under the ClOrdID: see `_listed`."""
         order = made.order
         contract = order.contract if order is not None else self._contract_of(made.symbol)
         quantity_e4 = 0 if contract is None else contract.gross_e4(made.quantity_e8)
@@ -206,9 +206,10 @@ def _filled(order: LineOrder, answer: Confirmed | PartiallyFilled, at_us: int) -
 
 
 def _listed(row: Row) -> ListedExecution:
+    """A break must never count as the order's execution, and a ClOrdID may be the order's own id."""
     return ListedExecution(
         execution_id=row["execution_id"],
-        order_id=row["order_id"],
+        order_id=f"ClOrdID {row['order_id']}" if row["reason"] else row["order_id"],
         instrument=row["instrument"],
         trade_type=row["trade_type"],
         quantity_e4=row["quantity_e4"],

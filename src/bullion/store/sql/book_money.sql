@@ -187,7 +187,7 @@ FROM (
         sent.state = 'final'
         AND NOT EXISTS (
             SELECT 1 FROM line_executions AS breaks
-            WHERE breaks.line = sent.line AND breaks.order_id = sent.order_id AND breaks.reason <> ''
+            WHERE breaks.line = sent.line AND breaks.order_id = sent.client_order_id AND breaks.reason <> ''
         )
 ) AS found
 WHERE found.listed_e8 > found.filled_e8
