@@ -116,6 +116,23 @@ def test_the_rest_of_a_part_is_taken_or_refused(by_hand: Dealing, action: str, s
     by_hand.check()
 
 
+@pytest.mark.parametrize(("action", "status"), [("take", "open"), ("refuse", "rejected")])
+def test_an_order_with_a_covered_part_is_not_refused_after_its_rest_was_sent_again(
+    by_hand: Dealing, action: str, status: str
+) -> None:
+    order = by_hand.placed(quantity="10")
+    by_hand.do(order, "confirm", {"covered": "4"})
+    again = {"action": "again", "note": "once more"}
+    by_hand.do(order, "cover", again)
+    with nothing_changed(by_hand.desk):
+        path = f"/orders/{order['id']}"
+        told = by_hand.desk.refused("POST", f"{path}/refuse", {}, status=409, code="conflict")
+        by_hand.desk.refused("POST", f"{path}/cover", again, status=409, code="conflict")
+    assert told == "A part of this order is covered. Sell it back, and refuse the rest with cover."
+    assert by_hand.do(order, "cover", {"action": action, "note": "decided"})["status"] == status
+    by_hand.check()
+
+
 def test_a_part_that_cannot_be(by_hand: Dealing) -> None:
     order = by_hand.placed(quantity="10")
     for covered in ("0", "-1", "10.0001", "1.00001", "much", 4):

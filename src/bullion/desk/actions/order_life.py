@@ -224,9 +224,13 @@ async def cover_order(desk: Desk, actor: Actor, order_id: str, body: CoverBody) 
         hedge = await records.hedge(order)
         event = Event.REFUSE if body.action == "refuse" else Event.CONFIRM
         life.after(order, event, at_us)
-        if hedge is None or hedge.rest is None or not hedge.partly_covered:
+        again = body.action == "again"
+        waits = hedge is not None and hedge.partly_covered
+        # Where the desk is the venue, nobody else answers for a rest that was sent.
+        waits = waits or (not again and await _by_hand(desk, records, order))
+        if hedge is None or hedge.rest is None or not waits:
             raise RefusalError(CONFLICT, "No rest of this order waits for a decision of the desk.")
-        if body.action == "again":
+        if again:
             if hedge.rest.child >= LAST_CHILD:
                 raise RefusalError(CONFLICT, "The rest of this order was sent too often. Take or refuse it.")
             await records.send_rest_again(order, at_us, body.note)
@@ -266,7 +270,7 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
             return rejected, message
         hedge = await _require_by_hand(desk, records, order)
         rejected = life.after(order, Event.REFUSE, at_us)
-        if hedge.partly_covered:
+        if hedge.rest is not None:
             raise RefusalError(
                 CONFLICT, "A part of this order is covered. Sell it back, and refuse the rest with cover."
             )
