@@ -217,6 +217,15 @@ async def test_a_child_that_is_refused_stops_and_nothing_is_rejected(dealings: D
     assert (await answer_child(dealings, f"{order.id}b", Declined("R-1", "no more"))).status == "pending"
 
 
+async def test_a_call_that_ends_late_does_not_send_a_rest_that_waits_for_the_desk(dealings: Dealings) -> None:
+    """A report had told the answer meanwhile."""
+    order = await partly_covered(dealings)
+    await dealings.requests.postpone(order, dealings.now_us, "no answer within 3 seconds")
+    assert await due(dealings) == []
+    hedge = await hedge_of(dealings, order)
+    assert (hedge.partly_covered, hedge.words) == (True, "no more")
+
+
 async def test_a_rest_below_the_venues_step_goes_to_the_book(dealings: Dealings) -> None:
     order = await placed(dealings)
     nearly = PartiallyFilled("P-1", (FILL,), 300, "whole ounces only", below_step=True)

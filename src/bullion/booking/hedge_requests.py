@@ -56,7 +56,7 @@ class HedgeRequests(Protocol):
         """Claim requests that are due, for the length of a lease."""
 
     async def postpone(self, order: Order, due_at_us: int, message: str) -> None:
-        """Retry at that time. No-op if another node has claimed the request."""
+        """Retry at that time. No-op if another node has claimed the request, or it waits for the desk."""
 
     async def withdraw(self, order: Order) -> None:
         """Close the request of a deleted order that the venue does not know.

@@ -85,7 +85,7 @@ class StoredHedgeRequests:
     async def _postpone_all(self, postponed: Sequence[Postponed]) -> Mapping[Postponed, bool]:
         async def body(transaction: Transaction) -> dict[Postponed, bool]:
             for each in sorted(postponed):
-                await transaction.run("postpone_hedge", *each, self._holder)
+                await transaction.run("postpone_hedge", *each, self._holder, NEVER_US)
             return dict.fromkeys(postponed, True)
 
         return await self._engine.write("postpone_hedges", body)

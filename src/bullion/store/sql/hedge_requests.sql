@@ -55,10 +55,11 @@ WHERE hedges.state = 'waiting' AND hedges.holder = $1 AND hedges.due_at_us = $2
 state = (SELECT {name})
 
 -- name: postpone_hedge
--- Only by its holder: a node whose lease expired must not shorten the lease of the node that took over.
+-- Only by its holder: a node whose lease expired must not shorten the lease of the node that took over. Not if it is due
+-- at $6, never: a report came before the call ended, and the rest waits for the desk.
 UPDATE hedge_requests
 SET due_at_us = $3, tries = tries + 1, words = $4
-WHERE book_id = $1 AND ordinal = $2 AND @state('waiting') AND holder = $5
+WHERE book_id = $1 AND ordinal = $2 AND @state('waiting') AND holder = $5 AND due_at_us < $6
 
 -- fragment: first_fill
 -- The execution of the first part of the order that was filled; null if none was.
