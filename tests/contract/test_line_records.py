@@ -5,10 +5,12 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from bullion.hedge.fix.lease import LineHolder
 from bullion.hedge.fix.order_effects import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned
 from bullion.hedge.venue import Confirmed, Declined, Fill, PartiallyFilled
 from bullion.store.engine import Engine
+from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
 from tests.support.fix_venue import GRAMS, contracts
 
@@ -51,6 +53,30 @@ async def test_lines_do_not_share_their_records(records: StoredLineRecords, engi
     assert await other.claim(an_order(), 5) == an_order()
     await records.learn([OrderFinal(an_order(), Confirmed("V1"), 200_000_000)], 9)
     assert await other.executions(0, 10) == []
+
+
+@pytest.mark.parametrize("answer", [None, Confirmed("V1", (FILL,))], ids=["open", "final"])
+async def test_an_order_that_was_sent_on_another_line_is_found_there(
+    records: StoredLineRecords, engine: Engine, answer: Confirmed | None
+) -> None:
+    """The market file has another line for the broker since."""
+    order, lines = an_order(), StoredLines(engine)
+    for each in ("spot", "other"):
+        assert await lines.take(each, LineHolder("this node", "", ""), 6)
+    other = StoredLineRecords(engine, "other")
+    assert await other.find(order.order_id) is None
+    await records.claim(order, 5)
+    await records.learn([FillSeen(order, FILL)], 9)
+    if answer is not None:
+        await records.learn([OrderFinal(order, answer, 200_000_000)], 9)
+    found = await other.find(order.order_id)
+    assert found is not None
+    assert (found.elsewhere, found.answer, found.fills) == ("spot", answer, (FILL,))
+    own = await records.find(order.order_id)
+    assert own is not None
+    assert own.elsewhere == ""
+    await records.release(order)
+    assert (await other.find(order.order_id) is None) == (answer is None), "it was never received there"
 
 
 async def test_a_short_id_is_a_number_that_stays(records: StoredLineRecords) -> None:

@@ -65,7 +65,7 @@ class StoredLineRecords:
         await self._engine.write("release_line_order", lambda open_: open_.run("release_line_order", *values))
 
     async def find(self, order_id: str) -> StoredOrder | None:
-        return await self._one("line_order", order_id)
+        return await self._one("line_order", order_id) or await self._one("line_order_elsewhere", order_id)
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None:
         return await self._one("line_order_sent", client_order_id)
@@ -163,7 +163,7 @@ class StoredLineRecords:
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             raise StoreUnavailable(f"line_orders {row['order_id']} cannot be read: {error}") from error
         own = {"client_order_id": row["client_order_id"], "sends": row["sends"]}
-        fills = await transaction.all("line_fills", self._line, row["client_order_id"])
+        fills = await transaction.all("line_fills", row["line"], row["client_order_id"])
         return StoredOrder(
             msgspec.structs.replace(order, **own),
             tuple(
@@ -173,6 +173,7 @@ class StoredLineRecords:
             answer,
             row["filled_e8"],
             row["state"] == "unknown",
+            "" if row["line"] == self._line else row["line"],
         )
 
 

@@ -16,6 +16,7 @@ from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import OrderType, StatusQuestion
+from bullion.hedge.fix.records import StoredOrder
 from bullion.hedge.fix.schedule import Timetable
 from bullion.hedge.fix.session_effects import LineState
 from bullion.hedge.fix.tradeability import MarketStatus
@@ -137,6 +138,38 @@ def test_a_line_closed_by_its_timetable_suspends_and_one_that_should_be_up_is_un
         assert await closed.executions("main", "", 10) == []
         with pytest.raises(VenueUnreachable):
             await closed.submit(request())
+
+    on_stage(work)
+
+
+def test_the_list_of_another_line_begins_anew() -> None:
+    """The market file has another line for the broker: the list of the old one was compared up to a place."""
+
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        for number in (1, 2):
+            await venue.submit(request(number))
+        first, second = await venue.executions("main", "", 10)
+        assert await venue.executions("main", first.cursor, 10) == [second]
+        assert await venue.executions("main", "1", 10) == [second], "as cursors were"
+        assert await venue.executions("main", "the old line 7", 10) == [first, second]
+
+    on_stage(work)
+
+
+def test_an_order_that_was_sent_on_another_line_is_not_sent_on_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        sent = LineOrder(request().order_id, "old", "main", "GOLD", "buy", 5, 5, 5, next(iter(contracts())))
+
+        async def find(_: str) -> StoredOrder:
+            return StoredOrder(sent, elsewhere="the old line")
+
+        monkeypatch.setattr(stage.records, "find", find)
+        answer = await venue.order_status(request())
+        assert answer == Unconfirmed("It was sent on the line the old line, and has no outcome there.")
 
     on_stage(work)
 

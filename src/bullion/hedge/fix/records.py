@@ -19,6 +19,8 @@ class StoredOrder(msgspec.Struct, frozen=True):
     filled_e8: int = 0
     unknown: bool = False
     """The venue proved that it does not know it: it may be sent again."""
+    elsewhere: str = ""
+    """The line that it was sent on, if that is another one."""
 
 
 Learned = FillSeen | OrderFinal | LineBreak
@@ -36,7 +38,8 @@ class LineRecords(Protocol):
     async def release(self, order: LineOrder) -> None:
         """The venue does not know it: it may be claimed again. No-op if it was claimed again already."""
 
-    async def find(self, order_id: str) -> StoredOrder | None: ...
+    async def find(self, order_id: str) -> StoredOrder | None:
+        """Also on another line, which the market file had for the broker before."""
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None: ...
 

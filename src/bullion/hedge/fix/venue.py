@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from bullion.faults import StoreFault
 from bullion.hedge.contract import Contract
 from bullion.hedge.venue import (
@@ -86,6 +88,8 @@ class FixVenue(ReportHandler):
         stored = await self._records.find(request.order_id)
         if stored is not None and stored.answer is not None:
             return stored.answer
+        if stored is not None and stored.elsewhere:
+            return Unconfirmed(f"It was sent on the line {stored.elsewhere}, and has no outcome there.")
         order = stored.order if stored is not None else self._orders.order(request)
         if isinstance(order, Declined) or not order.client_order_id:
             # It cannot be sent, or has no number yet: it was never sent, because the record comes first.
@@ -116,7 +120,13 @@ class FixVenue(ReportHandler):
         self._require_broker(broker)
         if self.line.is_open():
             self._require_logged_on()
-        return await self._records.executions(int(after or 0), limit)
+        line, _, position = after.rpartition(" ")
+        own = self.line.line.name
+        begin = int(position or 0) if line in ("", own) else 0  # The broker had another line before.
+        return [
+            msgspec.structs.replace(each, cursor=f"{own} {each.cursor}")
+            for each in await self._records.executions(begin, limit)
+        ]
 
     async def reports(self) -> AsyncIterator[OutcomeReport]:
         while True:

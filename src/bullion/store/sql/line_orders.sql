@@ -18,6 +18,15 @@ UPDATE line_orders SET state = 'unknown' WHERE line = $1 AND order_id = $2 AND s
 -- name: line_order
 SELECT * FROM line_orders WHERE line = $1 AND order_id = $2
 
+-- name: line_order_elsewhere
+-- An order that was sent on another line than $1, and may have been executed there.
+SELECT sent.*
+FROM fix_lines AS lines
+@lookup_join line_orders AS sent ON sent.line = lines.name AND sent.order_id = $2
+WHERE lines.name <> $1 AND sent.state <> 'unknown'
+ORDER BY sent.state, sent.line
+LIMIT 1
+
 -- name: line_order_sent
 SELECT * FROM line_orders WHERE line = $1 AND client_order_id = $2
 
