@@ -331,6 +331,9 @@ def test_a_replayed_reject_or_one_of_another_message_says_nothing() -> None:
         ({"t14": "1e2"}, BreakReason.UNREADABLE),
         ({"t32": "-100"}, BreakReason.UNREADABLE),
         ({"t31": "NaN"}, BreakReason.UNREADABLE),
+        ({"t31": "99999999999"}, BreakReason.UNREADABLE),
+        ({"t32": "999999999999"}, BreakReason.UNREADABLE),
+        ({"t14": "999999999999"}, BreakReason.UNREADABLE),
         ({"t60": "yesterday"}, BreakReason.UNREADABLE),
     ],
 )

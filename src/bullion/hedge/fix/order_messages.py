@@ -13,6 +13,8 @@ from .profile import OrderIdForm, Profile, SymbolForm, TimeInForce
 _NO_ORDER_ID = ("", "0", "NONE", "UNKNOWN", "[N/A]")
 """What venues write into OrderID, which may not be empty, when they have none."""
 _PRICE_PLACES, _QUANTITY_PLACES = 6, 8
+_AMOUNT_MAX = 10**16
+"""A store can keep it, also as the weight of so many lots."""
 DUPLICATE, UNKNOWN = "6", "5"
 _FILL_TYPES = ("F", "1", "2")
 
@@ -131,6 +133,8 @@ def _amount(
         raise ValueError(f"{tag}: {error}") from error
     if amount < 0:
         raise ValueError(f"{tag} is below zero.")
+    if amount > _AMOUNT_MAX:
+        raise ValueError(f"{tag} is too large.")
     return amount
 
 
