@@ -144,6 +144,14 @@ def test_a_repeated_key_is_the_same_cover_and_another_cover_needs_another_key(co
     assert covering.desk.do("GET", "/hedge/covers")["total"] == 1
 
 
+def test_a_repeated_key_is_the_same_cover_after_its_contract_was_switched_off(covering: Dealing) -> None:
+    made = cover(covering)
+    covering.desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"active": False})
+    assert cover(covering)["id"] == made["id"]
+    body = {"contract": "GOLDM", "side": "buy", "quantity": "3", "idempotency_key": "k1"}
+    covering.desk.refused("POST", "/hedge/covers", body, status=409, code="conflict")
+
+
 def test_a_dropped_cover_is_not_dealt(covering: Dealing) -> None:
     made = cover(covering)
     dropped = covering.desk.do("POST", f"/hedge/covers/{made['id']}/drop", {"reason": "too dear"})

@@ -96,20 +96,28 @@ async def create_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     cover_id = str(uuid4())
 
     async def work(records: Records) -> ChangeResult:
+        # First: the contract may not be active any more.
+        known = await records.cover_of_key(actor.broker, body.idempotency_key)
+        if known is not None:
+            return await _made_before(records, known, body)
         wanted = await _wanted(records, actor, body, cover_id)
-        # Before the key is looked for: of two that come at once, the second finds the first.
+        # And again with the lock: of two that come at once, the second finds the first.
         await records.lock_book_position(actor.broker, wanted.metal)
         known = await records.cover_of_key(actor.broker, body.idempotency_key)
         if known is not None:
-            same = (known.contract.code, known.side, known.quantity_e8)
-            if same != (wanted.contract.code, wanted.side, wanted.quantity_e8):
-                raise RefusalError(CONFLICT, "This key was used for another cover.")
-            shown = cover_view(known, (await records.cover_deals([known])).get(known.id, []))
-            return ChangeResult(shown, shown)
+            return await _made_before(records, known, body)
         await records.insert_book_cover(wanted)
         return ChangeResult(None, cover_view(wanted, []))
 
     return await desk.change(actor, cover_id, work, catalogue=False)
+
+
+async def _made_before(records: Records, known: BookCover, body: BookCoverBody) -> ChangeResult:
+    same = (known.contract.code, known.side, known.quantity_e8)
+    if same != (body.contract, body.side, texts.cover_quantity(body.quantity)):
+        raise RefusalError(CONFLICT, "This key was used for another cover.")
+    shown = cover_view(known, (await records.cover_deals([known])).get(known.id, []))
+    return ChangeResult(shown, shown)
 
 
 async def preview_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
