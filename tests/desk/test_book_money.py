@@ -112,7 +112,7 @@ def test_covers_in_dollars_stay_open_until_a_currency_deal_closes_them(earning: 
 
 def test_a_currency_deal_that_makes_no_sense_is_refused(earning: Dealing) -> None:
     desk = earning.desk
-    desk.do("POST", "/hedge/currency", DOLLARS)
+    made = desk.do("POST", "/hedge/currency", DOLLARS)
     for change, named in (
         ({"side": "hold"}, "side"),
         ({"dollars": "0"}, "dollars"),
@@ -138,6 +138,7 @@ def test_a_currency_deal_that_makes_no_sense_is_refused(earning: Dealing) -> Non
     fresh = DOLLARS | {"idempotency_key": "c4"}
     assert "metal" in desk.refused("POST", "/hedge/currency", fresh)
     assert desk.do("POST", "/hedge/currency", fresh | {"metal": "silver"})["metal"] == "silver"
+    assert desk.do("POST", "/hedge/currency", DOLLARS) == made, "a repeated key, with another book open since"
 
 
 def test_currency_deals_and_statements_need_a_dealer_and_a_book(office: Office) -> None:

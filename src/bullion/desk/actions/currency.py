@@ -72,6 +72,9 @@ async def create_currency_deal(desk: Desk, actor: Actor, body: CurrencyBody) -> 
 async def _metal(records: Records, broker: str, body: CurrencyBody) -> Metal:
     if body.metal is not None:
         return Metal(body.metal)
+    known = await records.currency_deal_of_key(broker, body.idempotency_key)
+    if known is not None:
+        return known.metal  # Another book may have been opened since.
     opened = list(await records.book_positions(broker))
     if not opened:
         raise RefusalError(CONFLICT, "No hedge book is open.")
