@@ -23,7 +23,7 @@ from bullion.hedge.fix.codec import (
 ORDER: list[Pair] = [(35, "D"), (49, "US"), (56, "THEM"), (34, 7), (11, "a=b"), (54, 1), (38, "32.15")]
 TAGS = st.integers(min_value=1, max_value=50_000).filter(lambda tag: tag not in {8, 9, 10, 35})
 PLAIN_TAGS = TAGS.filter(lambda tag: tag not in {90, 93, 95, 212, 445, 618, 621} and not 348 <= tag <= 364)
-VALUES = st.text(st.characters(max_codepoint=255, exclude_characters="\x01"), min_size=1, max_size=20)
+VALUES = st.text(st.characters(max_codepoint=255, exclude_characters="\x00\x01"), min_size=1, max_size=20)
 
 
 def pipes(text: str) -> bytes:
@@ -49,6 +49,12 @@ def test_a_message_is_framed_as_the_standard_says() -> None:
     assert encode([(35, "0"), (49, "A"), (56, "B"), (34, 1), (112, "the end")]) == pipes(
         f"{text}10={sum(pipes(text)) % 256:03}|"
     )
+
+
+@pytest.mark.parametrize("text", ["no\0\0", "a=b\0"])
+def test_a_value_that_is_padded_with_nul_can_be_stored(text: str) -> None:
+    """PostgreSQL keeps no NUL in a text."""
+    assert only(encode([(35, "8"), (58, text)])).get(58) == text.replace("\0", "?")
 
 
 @given(st.lists(st.tuples(PLAIN_TAGS, VALUES), max_size=20), st.lists(st.integers(0, 400), max_size=6))
