@@ -12,6 +12,7 @@ from bullion.hedge.venue import Confirmed, Declined, Fill, PartiallyFilled
 from bullion.store.engine import Engine
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
+from tests.booking.fixtures import rows
 from tests.support.fix_venue import GRAMS, contracts
 
 pytestmark = pytest.mark.anyio
@@ -82,15 +83,31 @@ async def test_an_order_that_was_sent_on_another_line_is_found_there(
 async def test_a_short_id_is_a_number_that_stays(records: StoredLineRecords) -> None:
     orders = [an_order(number, client_order_id="") for number in (1, 2, 3)]
     claimed = [await records.claim(each, 5) for each in orders]
-    assert [each.client_order_id for each in claimed if each] == ["1", "2", "3"]
+    numbers = [each.client_order_id for each in claimed if each]
+    assert len(set(numbers)) == 3
+    assert all(each.isdecimal() for each in numbers)
     assert claimed[1] is not None
     await records.release(claimed[1])
     again = await records.claim(orders[1], 6)
     assert again is not None
-    assert (again.client_order_id, again.sends) == ("2", 2)
-    found = await records.find_sent("2")
+    assert (again.client_order_id, again.sends) == (numbers[1], 2)
+    found = await records.find_sent(numbers[1])
     assert found is not None
     assert found.order == again
+
+
+async def test_a_store_that_was_restored_gives_no_short_id_again(
+    records: StoredLineRecords, engine: Engine
+) -> None:
+    """The venue would tell the outcome of the order that had it first."""
+    at_us = 1_700_000_000_000_000
+    before = [await records.claim(an_order(number, client_order_id=""), at_us) for number in (1, 2, 3)]
+    await rows(engine, "DELETE FROM line_orders WHERE order_id > $1", an_order(1).order_id)  # The backup.
+    after = [
+        await records.claim(an_order(number, client_order_id=""), at_us + 60_000_000) for number in (4, 5)
+    ]
+    given = [each.client_order_id for each in (*before, *after) if each]
+    assert len(set(given)) == 5
 
 
 async def test_a_final_answer_never_changes_and_is_listed_once(records: StoredLineRecords) -> None:

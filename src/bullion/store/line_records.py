@@ -49,7 +49,7 @@ class StoredLineRecords:
         async def body(transaction: Transaction) -> dict[_Claim, LineOrder]:
             claimed: dict[_Claim, LineOrder] = {}
             for each in claims:
-                number = await self._next_number(transaction)
+                number = await self._next_number(transaction, each.at_us)
                 order = each.order
                 values = _values(self._line, order, order.client_order_id or str(number), number)
                 row = await transaction.one("claim_line_order", *values, each.at_us)
@@ -105,7 +105,7 @@ class StoredLineRecords:
 
     async def _answer(self, transaction: Transaction, final: OrderFinal, at_us: int) -> None:
         order, answer = final.order, final.answer
-        number = await self._next_number(transaction)
+        number = await self._next_number(transaction, at_us)
         values = (*_values(self._line, order, order.client_order_id, number), at_us)
         row = await transaction.one("answer_line_order", *values, _encoded(answer), final.filled_e8)
         if row is not None and not isinstance(answer, Declined):
@@ -145,8 +145,8 @@ class StoredLineRecords:
     def _contract_of(self, symbol: str) -> Contract | None:
         return next((each for each in self._contracts() if each.venue_symbol == symbol), None)
 
-    async def _next_number(self, transaction: Transaction) -> int:
-        number: int = (await one_row(transaction, "next_line_number", self._line))["number"]
+    async def _next_number(self, transaction: Transaction, at_us: int) -> int:
+        number: int = (await one_row(transaction, "next_line_number", self._line, at_us // 1_000))["number"]
         return number
 
     async def _one(self, query: str, named: str) -> StoredOrder | None:

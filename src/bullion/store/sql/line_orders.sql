@@ -1,7 +1,14 @@
 -- Orders over a FIX line, and what was seen of them.
 
 -- name: next_line_number
-SELECT coalesce(max(number), 0) + 1 AS number FROM line_orders WHERE line = $1
+-- $2 is the time in milliseconds: a store that was restored from a backup gives no number again that it gave later.
+SELECT
+    CASE
+        WHEN coalesce(max(number), 0) < CAST($2 AS BIGINT) THEN CAST($2 AS BIGINT)
+        ELSE coalesce(max(number), 0) + 1
+    END AS number
+FROM line_orders
+WHERE line = $1
 
 -- name: claim_line_order
 -- An order that was sent before is claimed again only if the venue proved that it does not have it.
