@@ -37,7 +37,19 @@ PRICED = {
     ),
     "SILVER": Priced(Metal.SILVER, 9_000_000, 9_000_000, 5_000, ANATOMY, 17, instrument="XAGUSD"),
 }
+DAY_US = 86_400 * 10**6
 _numbers = count(1)
+
+
+async def trades_by_day(store: RecordStore, venue: str, days: int) -> list[list[str]]:
+    """The ids of the trades at a venue on the first days after 1970-01-01."""
+
+    async def body(records: Records) -> list[list[str]]:
+        spans = [(day * DAY_US, (day + 1) * DAY_US) for day in range(1, days + 1)]
+        trades = [await records.venue_trades("main", venue, *span, 9) for span in spans]
+        return [[each.execution_id for each in day] for day in trades]
+
+    return await store.read("trades", body)
 
 
 class Dealings:

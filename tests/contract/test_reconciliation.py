@@ -287,6 +287,21 @@ async def test_a_second_execution_of_an_order_is_a_break(books: Books, status: s
     assert await books.exposure() == Exposure(net_e4, net_e4 + 17, breaks=2)
 
 
+async def test_an_execution_id_that_comes_again_with_another_order_is_a_break_of_its_own(
+    books: Books,
+) -> None:
+    """FIX asks for execution ids that are unique within a trading day."""
+    for quantity_e4 in (20, 30):
+        order = await books.order("open", "buy", quantity_e4)
+        books.venue.execute(order, "again")
+        await books.reconcile()
+    assert [each[1:] for each in await books.unmatched()] == [
+        ("second_execution", 20),
+        ("second_execution", 30),
+    ]
+    assert await books.breaks() == 2
+
+
 async def test_every_execution_of_an_order_that_is_gone_counts(books: Books) -> None:
     order = await books.withdrawn("buy", 20)
     books.venue.execute(order, "first")

@@ -44,7 +44,7 @@ from bullion.store.records import Records, RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.support.venues import ScriptedAbilities
 
-from .dealings import Dealings
+from .dealings import DAY_US, Dealings, trades_by_day
 from .desk_over import ADMIN, desk_over
 
 pytestmark = pytest.mark.anyio
@@ -285,6 +285,21 @@ async def test_an_execution_that_another_cover_has_does_not_count_again(house: H
     assert (reason, excess_e4) == ("differs", LOT_E4)
     (told,) = await house.differences()
     assert told.endswith("stored partly of 100000000, recomputed fills of 0")
+
+
+async def test_an_execution_id_that_the_venue_gives_again_on_another_day_counts(house: House) -> None:
+    """FIX asks for execution ids that are unique within a trading day."""
+    covers = []
+    for day in (1, 2):
+        covers.append(await house.cover(1))
+        house.venue.answers = [Confirmed(f"V{day}", (Fill("F1", ONE_E8, 8, day * DAY_US),))]
+        await house.sending.settle()
+    assert [await house.state(each) for each in covers] == ["filled", "filled"]
+    assert await house.cover_mg() == 2 * LOT_MG
+    await house.reconcile()
+    assert await house.breaks() == []
+    await house.sound()
+    assert await trades_by_day(house.records, GOLDM.venue, 2) == [["F1"], ["F1"]]
 
 
 # --- What is not answered ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
-from .dealings import Dealings
+from .dealings import DAY_US, Dealings, trades_by_day
 from .desk_over import ADMIN, desk_over
 from .test_book_profit import GOLDTEN, INDIA, Money
 from .test_house_book import House
@@ -68,3 +68,15 @@ async def test_the_trades_of_a_venue_are_complete_however_many_others_there_are(
     with pytest.raises(RefusalError) as refused:
         await statement.compare_day(desk, ADMIN, StatementBody(csv="", venue="desk", day=day))
     assert refused.value.message == "There are more than 4 trades of desk on that day."
+
+
+async def test_an_execution_id_may_come_again_on_another_day(engine: Engine) -> None:
+    dealings = await Dealings.open(engine, 1)
+    for day in (1, 2):
+        order = await dealings.place(dealings.books[0], "buy", 100_000)
+        answer = Confirmed(f"E{day}", (Fill("F1", 10**9, 70_000_000_000, day * DAY_US),))
+        for _ in range(2):  # The venue repeats itself.
+            await dealings.requests.answer(await dealings.to_hedge(order), answer)
+    found = await dealings.rows("SELECT ordinal, quantity_e8 FROM hedge_fills ORDER BY ordinal")
+    assert found == [{"ordinal": each, "quantity_e8": 10**9} for each in (1, 2)]
+    assert await trades_by_day(RecordStore(engine), "simulated", 2) == [["F1"], ["F1"]]

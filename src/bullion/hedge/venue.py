@@ -67,7 +67,7 @@ class Fill(msgspec.Struct, frozen=True):
     """One deal of the venue for an order. An order may have several."""
 
     execution_id: str
-    """Unique at the venue."""
+    """Unique at the venue, on its trading day."""
     quantity_e8: int
     """In the measure of the contract, such as ounces or lots."""
     price_e6: int
@@ -77,6 +77,19 @@ class Fill(msgspec.Struct, frozen=True):
 
 TOTAL = "total:"
 """How the execution id of a fill begins if the venue told a total with its average price."""
+
+
+def given_again(execution_id: str, sent_id: str) -> str:
+    """How we keep an execution whose id the venue had given before, to another order.
+
+    Many venues, as FIX asks, promise ids that are unique within a trading day only.
+    """
+    return f"{execution_id}~{sent_id}"
+
+
+def as_given(execution_id: str, sent_id: str) -> str:
+    """The venue's own id of an execution that we keep."""
+    return execution_id.removesuffix(given_again("", sent_id))
 
 
 def is_total(fill: Fill) -> bool:

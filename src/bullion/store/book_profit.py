@@ -16,7 +16,7 @@ from bullion.hedge.book.position import WorkingCover
 from bullion.hedge.book.profit import Quote
 from bullion.hedge.book.statement import Trade
 from bullion.hedge.contract import Contract
-from bullion.hedge.venue import FIX
+from bullion.hedge.venue import FIX, as_given
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Landed
 from bullion.metals.symbol import Side, Symbol
@@ -161,7 +161,8 @@ def _trade(row: Row, side: str, contract: Contract | None) -> Trade:
         symbol = row["instrument"]
     else:
         symbol = contract.venue_symbol or contract.security_id or contract.code
-    return Trade(row["execution_id"], symbol, side, row["quantity_e8"], row["price_e6"])
+    execution_id = as_given(row["execution_id"], row["order_id"])
+    return Trade(execution_id, symbol, side, row["quantity_e8"], row["price_e6"])
 
 
 # --- The fold --------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from bullion.booking.cover_fills import (
 )
 from bullion.booking.cover_sending import LEASE_US, ClaimedCover, MarketPrice
 from bullion.hedge.cover import FILLED, PARTLY, REFUSED, SENT, BookCover
-from bullion.hedge.venue import Declined, Fill, FinalAnswer, PartiallyFilled
+from bullion.hedge.venue import Declined, Fill, FinalAnswer, PartiallyFilled, given_again
 from bullion.records.hedge_book import CoverDeal
 
 from .cover_records import add_deal, cover_of
@@ -101,7 +101,11 @@ class StoredSentCovers:
     async def _add(self, transaction: Transaction, cover: BookCover, fill: Fill, at_us: int) -> bool:
         """False: the execution counts for another cover, and the reconciliation makes a break of this one."""
         name = (cover.broker, cover.contract.venue, fill.execution_id)
-        if await transaction.one("one_cover_fill", *name) is not None:
+        known = await transaction.one("one_cover_fill", *name)
+        if known is not None and fill.at_us not in (known["at_us"], at_us):
+            # Made at another time. A fill that the venue told no time of has that of its answer.
+            fill = msgspec.structs.replace(fill, execution_id=given_again(fill.execution_id, cover.id))
+        elif known is not None:
             _log.error("cover_fill_counted_before", cover_id=cover.id, execution_id=fill.execution_id)
             return False
         await add_deal(transaction, cover, CoverDeal(fill, 0, cover.dollar_e6 or 0), at_us)

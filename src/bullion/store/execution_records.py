@@ -9,7 +9,7 @@ from bullion.booking.cover_fills import cover_weight_beyond, has_execution
 from bullion.booking.partial_fills import TOLERANCE_E4
 from bullion.booking.reconciliation import HedgedCover, HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
-from bullion.hedge.venue import ListedExecution
+from bullion.hedge.venue import ListedExecution, given_again
 
 from .cover_records import cover_of
 from .engine import Engine, Transaction
@@ -113,11 +113,15 @@ async def insert_unmatched(
     transaction: Transaction, broker: str, venue: str, unmatched: UnmatchedExecution, seen_at_us: int
 ) -> None:
     execution, metal = unmatched.execution, unmatched.metal
+    execution_id = execution.execution_id
+    known = await transaction.one("unmatched_at_venue", broker, execution_id, venue)
+    if known is not None and known["order_id"] != execution.order_id:
+        execution_id = given_again(execution_id, execution.order_id)
     await transaction.run(
         "insert_unmatched_execution",
         broker,
         venue,
-        execution.execution_id,
+        execution_id,
         unmatched.reason.value,
         execution.order_id,
         None if metal is None else metal.value,

@@ -25,6 +25,7 @@ HEDGE = (
     "withdraw_hedge",
     "one_hedge",
     "answer_hedge",
+    "unmatched_at_venue",
     "insert_unmatched_execution",
 )
 PARTS = ("insert_fill", "one_part", "insert_part", "put_rest", "wait_for_rest", "accounted_parts")

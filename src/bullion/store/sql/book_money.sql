@@ -80,7 +80,7 @@ WHERE covers.broker = $1 AND covers.state = 'sent'
 
 -- name: cover_trades
 -- What covers were dealt at a venue in a time.
-SELECT fills.execution_id, fills.quantity_e8, fills.price_e6, covers.side, covers.terms
+SELECT fills.execution_id, fills.cover_id AS order_id, fills.quantity_e8, fills.price_e6, covers.side, covers.terms
 FROM cover_fills AS fills
 @lookup_join covers ON covers.id = fills.cover_id
 WHERE fills.broker = $1 AND fills.at_us >= $2 AND fills.at_us < $3 AND fills.venue = $4

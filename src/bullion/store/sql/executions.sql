@@ -26,6 +26,9 @@ WHERE broker = $1 AND execution_id = $2
 ORDER BY CASE WHEN resolved_by IS NULL THEN 0 ELSE 1 END, seen_at_us
 LIMIT 1
 
+-- name: unmatched_at_venue
+SELECT order_id FROM unmatched_executions WHERE broker = $1 AND execution_id = $2 AND venue = $3
+
 -- fragment: unresolved
 FROM unmatched_executions
 WHERE broker = $1 AND resolved_by IS NULL

@@ -92,20 +92,43 @@ UPDATE hedge_requests
 SET state = $3, outcome = $4, execution_id = $5, words = $6, answered_at_us = $7
 WHERE book_id = $1 AND ordinal = $2
 
+-- fragment: fill_id(execution, broker, venue, sent, at)
+-- See `given_again` of bullion.hedge.venue.
+CASE
+    WHEN EXISTS (
+        SELECT 1
+        FROM hedge_fills AS others
+        WHERE
+            others.broker = {broker}
+            AND others.execution_id = {execution}
+            AND others.venue = {venue}
+            AND others.order_id <> {sent}
+            AND others.at_us <> {at}
+    )
+        THEN {execution} || '~' || {sent}
+    ELSE {execution}
+END
+
 -- name: insert_fill
 -- A fill that is known does not change.
 INSERT INTO hedge_fills (book_id, ordinal, execution_id, broker, venue, order_id, quantity_e8, price_e6, at_us)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+VALUES ($1, $2, @fill_id($3, $4, $5, $6, $9), $4, $5, $6, $7, $8, $9)
 ON CONFLICT DO NOTHING
 
 -- name: insert_fills (postgres)
 -- Many at once.
 INSERT INTO hedge_fills (book_id, ordinal, execution_id, broker, venue, order_id, quantity_e8, price_e6, at_us)
 SELECT
-    CAST(@item(0) AS BIGINT), CAST(@item(1) AS BIGINT), @item(2), @item(3), @item(4), @item(5),
-    CAST(@item(6) AS BIGINT), CAST(@item(7) AS BIGINT), CAST(@item(8) AS BIGINT)
-FROM @json_rows($1)
-ORDER BY 3
+    told.book_id, told.ordinal, @fill_id(told.execution_id, told.broker, told.venue, told.order_id, told.at_us),
+    told.broker, told.venue, told.order_id, told.quantity_e8, told.price_e6, told.at_us
+FROM (
+    SELECT
+        CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, @item(2) AS execution_id,
+        @item(3) AS broker, @item(4) AS venue, @item(5) AS order_id, CAST(@item(6) AS BIGINT) AS quantity_e8,
+        CAST(@item(7) AS BIGINT) AS price_e6, CAST(@item(8) AS BIGINT) AS at_us
+    FROM @json_rows($1)
+) AS told
+ORDER BY told.execution_id
 ON CONFLICT DO NOTHING
 
 -- name: fills_of_order
