@@ -338,3 +338,16 @@ async def test_the_reconciliation_finds_a_part_that_nobody_waits_for(dealings: D
     assert (hedge.rest.child, hedge.rest.fine_mg) == (1, 3_996)
     await node.reconciliation.reconcile("main")
     assert await breaks(dealings) == 0
+
+
+@pytest.mark.parametrize("answer", [Declined("R-9", "none of it"), Confirmed("E-9")])
+async def test_a_venue_that_takes_back_a_part_does_not_end_the_order(
+    dealings: Dealings, answer: Declined | Confirmed
+) -> None:
+    """The rest is at the venue already, and what was filled is covered."""
+    order = await placed(dealings)
+    await dealings.answer(order, SIX_OF_TEN)
+    assert (await answer_child(dealings, order.id, answer)).status == "pending"
+    assert await breaks(dealings) == (0 if isinstance(answer, Declined) else 1)
+    assert await due(dealings) == [(f"{order.id}b", THE_REST)]
+    assert (await answer_child(dealings, f"{order.id}b", Confirmed("E-2"))).status == "open"

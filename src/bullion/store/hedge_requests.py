@@ -190,7 +190,11 @@ class StoredHedgeRequests:
         order, at_us = order_rows.order(row), self._now_us()
         for fill in self._fills(Answered(to_hedge, answer)):
             await transaction.run("insert_fill", *fill)
-        if to_hedge.rest is not None or isinstance(answer, PartiallyFilled):
+        if (
+            to_hedge.rest is not None
+            or isinstance(answer, PartiallyFilled)
+            or await transaction.one("one_part", *name, 0) is not None
+        ):
             return await self._answer_part(transaction, to_hedge, order, answer, at_us)
         state = "answered"
         if order.status == Status.PENDING:

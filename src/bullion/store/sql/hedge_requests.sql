@@ -298,7 +298,7 @@ WHERE
 -- name: confirm_orders (postgres)
 -- Orders that the venue confirmed become deals: many in one statement, which is its own transaction, with the same
 -- effect as `order_changes` one by one. It does not wait for a book that another session has locked. The orders of such
--- a book, and orders that are no longer pending, are not returned.
+-- a book, orders that are no longer pending, and those that the venue filled in part before, are not returned.
 --
 -- Orders are updated by their place in the table (see `change_order`): one that was changed meanwhile has moved, and is
 -- not pending. $1 are the confirmations, $2 their books.
@@ -337,6 +337,11 @@ dealt AS MATERIALIZED (
     SELECT
         wanted.*,
         (SELECT orders.ctid FROM orders @primary_key(wanted.book_id, wanted.ordinal)) AS place,
+        (
+            SELECT rests.child
+            FROM hedge_rests AS rests
+            WHERE rests.book_id = wanted.book_id AND rests.ordinal = wanted.ordinal
+        ) AS child,
         numbers.last_deal_no
         - count(*) OVER (PARTITION BY wanted.broker)
         + row_number() OVER (PARTITION BY wanted.broker ORDER BY wanted.book_id, wanted.ordinal) AS deal_no
@@ -349,7 +354,7 @@ booked AS (
     UPDATE orders
     SET status = 'open', deal_no = dealt.deal_no
     FROM dealt
-    WHERE orders.ctid = dealt.place AND orders.status = 'pending'
+    WHERE orders.ctid = dealt.place AND orders.status = 'pending' AND dealt.child IS NULL
     RETURNING orders.*, dealt.execution_id, dealt.broker, dealt.client_mg, dealt.cover_mg, dealt.nth
 ),
 
