@@ -146,7 +146,7 @@ def test_sources_that_differ_at_the_switch_wait_for_the_desk() -> None:
     assert steps(live, T0 + S, 60, "two") == []
     status = of(live, T0 + 60 * S)
     assert (status.source, status.publishes, status.differs_from) == ("one", False, "two")
-    live.prefer("XAUUSD", "two", at_once=True)
+    live.prefer("XAUUSD", "two", T0 + 61 * S, at_once=True)
     assert [tick.ask_e6 for tick in live.step(T0 + 61 * S)] == [4_830_483_000]
     assert of(live, T0 + 61 * S).preferred == "two"
 
@@ -214,6 +214,67 @@ def test_a_weekend_and_the_first_tick_after_it() -> None:
     assert live.drops == {("one", "hours"): 46}
     live.take(quote(4_990, monday_us))  # 396 bps above Friday.
     assert [tick.at_us for tick in live.step(monday_us)] == [monday_us]
+
+
+def test_a_price_from_before_the_weekend_does_not_stand_after_it() -> None:
+    """The line stays up, and the source says nothing until its first quote on Monday."""
+    live = feed(source("one", hours=Weekdays()))
+    friday_us, monday_us = T0 + 5 * 86_400 * S - S, T0 + 7 * 86_400 * S
+    live.resume([Tick("XAUUSD", 4_799 * S, 4_801 * S, friday_us - S, friday_us - S)])
+    live.take(quote(4_800, friday_us))
+    assert live.step(friday_us)
+    assert steps(live, friday_us + 2 * S, 5, "one") == []
+    assert steps(live, monday_us, 5, "one") == []
+    live.take(quote(4_850, monday_us + 5 * S))
+    assert [tick.bid_e6 for tick in live.step(monday_us + 5 * S)] == [4_849_515_000]
+
+
+def test_one_quote_that_is_polled_again_and_again_does_not_confirm_itself() -> None:
+    live = feed(source("one", kind="http"))
+    live.take(quote(4_800, T0))
+    assert live.step(T0)
+    for second in range(1, 5):
+        live.take(quote(4_900, T0 + second * S, own_us=T0 + S))
+        assert live.step(T0 + second * S) == []
+    assert live.drops == {("one", "spike"): 1}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [Unreadable("one", "XAUUSD", T0 + 2 * S), Quote("one", "XAUUSD", None, 5_500 * S, None, T0 + 2 * S)],
+)
+def test_a_held_quote_that_its_source_has_taken_back_is_not_believed(after: Quote | Unreadable) -> None:
+    live = feed(source("one"), source("two"))
+    for name in ("one", "two"):
+        live.take(quote(4_800, T0, name))
+    live.step(T0)
+    live.take(quote(5_500, T0 + S, "one"))
+    live.take(after)
+    assert not live.release("one", "XAUUSD", 2 * 5_500 * S)
+    live.take(quote(5_500, T0 + 3 * S, "two"))  # Only the second source says so now.
+    live.step(T0 + 3 * S)
+    assert [each.good for each in of(live, T0 + 3 * S).quotes] == [False, False]
+    live.take(quote(5_501, T0 + 4 * S, "one"))
+    live.step(T0 + 4 * S)
+    assert [each.good for each in of(live, T0 + 4 * S).quotes] == [True, True]
+
+
+@pytest.mark.parametrize(("back_s", "ended"), [(2, True), (2, False), (4, True), (4, False)])
+def test_a_source_that_is_preferred_while_it_is_away_is_compared_when_it_is_back(
+    back_s: int, ended: bool
+) -> None:
+    live = feed(source("one"), source("two"))
+    live.take(quote(4_800, T0, "one"))
+    live.step(T0)
+    live.lost("two", T0)
+    live.prefer("XAUUSD", "two", T0, at_once=True)
+    assert live.step(T0 + S)
+    if ended:
+        live.prefer("XAUUSD", None, T0 + S, at_once=False)
+    back_us = T0 + back_s * S
+    live.take(quote(4_830, back_us, "two"))  # Beyond `switch_bps`.
+    live.step(back_us)
+    assert of(live, back_us).source == ("two" if back_s < 3 and not ended else "one")
 
 
 def test_guard_numbers_change_while_it_runs() -> None:

@@ -34,6 +34,8 @@ class HeldQuotes(msgspec.Struct, frozen=True):
     count: int
     since_us: int
     """When the source left its last good level."""
+    standing: bool = True
+    """Whether `newest` is still what the source says."""
 
 
 class QuoteHistory(msgspec.Struct, frozen=True):
@@ -78,8 +80,13 @@ def judge(
 
 
 def suspended(history: QuoteHistory) -> QuoteHistory:
-    """The source no longer says what it said: the last good quote must age."""
-    return msgspec.structs.replace(history, standing=False) if history.standing else history
+    """The source no longer says what it said: the last good quote must age, and no held one is believed."""
+    held = history.held
+    if held is not None and held.standing:
+        held = msgspec.structs.replace(held, standing=False)
+    elif not history.standing:
+        return history
+    return msgspec.structs.replace(history, standing=False, held=held)
 
 
 def accepted(quote: Quote) -> QuoteHistory:

@@ -66,6 +66,9 @@ class _Track:
         return now_us - good.received_us <= 2 * self.line.settings.poll_ms * _US_PER_MS
 
     def look(self, now_us: int) -> Candidate:
+        if not self.line.is_open(now_us):
+            # What it said before it closed is not its price when it opens again.
+            self.history = suspended(self.history)
         if not self.is_good(now_us):
             self.good_since_us = None
         elif self.good_since_us is None:
@@ -74,10 +77,10 @@ class _Track:
 
     def stated_e6(self, now_us: int) -> int | None:
         """What its source says now, whether believed or held."""
-        if self.history.held is not None and self.line.is_live(now_us):
-            newest = self.history.held.newest
-            fresh = now_us - newest.received_us <= self.rules.numbers.old_s * _US_PER_S
-            return newest.level_e6 if fresh else None
+        held = self.history.held
+        if held is not None and self.line.is_live(now_us):
+            fresh = now_us - held.newest.received_us <= self.rules.numbers.old_s * _US_PER_S
+            return held.newest.level_e6 if fresh and held.standing else None
         return self.history.level_e6 if self.is_good(now_us) else None
 
     def tick(self, now_us: int) -> Tick | None:
@@ -111,7 +114,8 @@ class LiveFeed:
         self.switches = 0
         self.preferred: dict[str, str] = {}
         """By instrument: the source that the desk prefers to the order of the settings."""
-        self._insisted: dict[str, str] = {}
+        self._insisted: dict[str, tuple[str, int]] = {}
+        """By instrument: the source that the desk wants at once, and when it said so."""
         self._lines = {each.name: _Line(each) for each in settings.sources}
         self._tracks: dict[str, dict[str, _Track]] = {}
         for source in settings.sources:
@@ -148,23 +152,24 @@ class LiveFeed:
             if numbers != track.rules.numbers:
                 track.rules = msgspec.structs.replace(track.rules, numbers=numbers)
 
-    def prefer(self, instrument: str, source: str | None, *, at_once: bool) -> None:
+    def prefer(self, instrument: str, source: str | None, now_us: int, *, at_once: bool) -> None:
         """Put a source first for an instrument; None: the order of the settings.
 
-        `at_once`: also if its price differs from that of the source that it replaces.
+        `at_once`: if it is good now, also if its price differs from that of the source that it replaces.
         """
         if source is None:
             self.preferred.pop(instrument, None)
+            self._insisted.pop(instrument, None)
         elif source in self._tracks.get(instrument, {}):
             self.preferred[instrument] = source
             if at_once:
-                self._insisted[instrument] = source
+                self._insisted[instrument] = (source, now_us)
 
     def release(self, source: str, instrument: str, level_e6: int) -> bool:
         """Believe what is held, if it is still near the level that the desk saw."""
         track = self._tracks.get(instrument, {}).get(source)
         held = None if track is None else track.history.held
-        if track is None or held is None:
+        if track is None or held is None or not held.standing:
             return False
         if apart(held.newest.level_e6, level_e6, track.rules.numbers.agree_bps):
             return False
@@ -210,8 +215,9 @@ class LiveFeed:
             track.drops[Drop.UNREADABLE] += 1
 
     def _take_quote(self, track: _Track, quote: Quote) -> bool:
-        now_us, last = quote.received_us, track.history.good
-        if not track.line.settings.pushes and last is not None and quote.at_us == last.at_us:
+        now_us, held = quote.received_us, track.history.held
+        known = (track.history.good, None if held is None else held.newest)
+        if not track.line.settings.pushes and any(each and each.at_us == quote.at_us for each in known):
             return False  # Polled again before the source had anything new.
         others = [each for each in self._tracks[quote.instrument].values() if each is not track]
         levels = [level for each in others if (level := each.stated_e6(now_us)) is not None]
@@ -222,9 +228,9 @@ class LiveFeed:
             return False
         for each in others:
             held = each.history.held
-            if held is not None and not apart(
-                held.newest.level_e6, quote.level_e6, each.rules.numbers.agree_bps
-            ):
+            if held is None or not held.standing:
+                continue
+            if not apart(held.newest.level_e6, quote.level_e6, each.rules.numbers.agree_bps):
                 each.history = accepted(held.newest)
         return self._is_urgent(quote)
 
@@ -247,7 +253,7 @@ class LiveFeed:
     def _step(self, instrument: str, now_us: int) -> Tick | None:
         tracks = self._tracks[instrument]
         candidates = [each.look(now_us) for each in self._in_order(instrument)]
-        before, insisted = self._choices[instrument], self._insisted.get(instrument)
+        before, insisted = self._choices[instrument], self._wanted_at_once(instrument, now_us)
         choice = choose(self.settings, before, candidates, now_us, insisted)
         self._choices[instrument] = choice
         if insisted is not None and choice.source == insisted:
@@ -257,6 +263,14 @@ class LiveFeed:
         if not choice.publishes or choice.source is None:
             return None
         return tracks[choice.source].tick(now_us)
+
+    def _wanted_at_once(self, instrument: str, now_us: int) -> str | None:
+        """Only while the desk may still see what it decided by."""
+        source, since_us = self._insisted.get(instrument, (None, now_us))
+        if now_us - since_us <= self.settings.failover_s * _US_PER_S:
+            return source
+        del self._insisted[instrument]
+        return None
 
     def status(self, holder: str, now_us: int) -> FeedStatus:
         off = off_parity(self.settings.parities, self._published, now_us)

@@ -187,10 +187,10 @@ class LiveFeedRunner:
         feed, now_us = self.feed, self._now_us()
         feed.set_guards(controls.guards)
         for instrument in feed.preferred.keys() - controls.preferences.keys():
-            feed.prefer(instrument, None, at_once=False)
+            feed.prefer(instrument, None, now_us, at_once=False)
         for instrument, preference in controls.preferences.items():
             new = self._is_new(("prefer", instrument), preference.at_us, now_us)
-            feed.prefer(instrument, preference.source, at_once=new)
+            feed.prefer(instrument, preference.source, now_us, at_once=new)
         for each in controls.releases:
             if self._is_new((each.source, each.instrument), each.at_us, now_us):
                 done = feed.release(each.source, each.instrument, each.level_e6)

@@ -210,8 +210,9 @@ async def _ask_prefer(visit: Visit) -> Dialog:
     return Dialog(
         title=f"Prefer {source} for {instrument}?",
         text=[
-            f"The rate of {instrument} comes from {source} as soon as it has a good quote, until you end it.",
-            "It also decides between two sources whose prices differ.",
+            f"The rate of {instrument} comes from {source} at once if it has a good quote, until you end it.",
+            "That also decides between two sources whose prices differ.",
+            "If it has none now, its price is compared when it is back, as that of every source.",
             _FOR_ALL,
         ],
         confirm=f"Prefer {source}",
