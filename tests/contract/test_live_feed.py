@@ -10,9 +10,11 @@ from bullion.desk.actions.brokers import put_broker
 from bullion.desk.actions.feeds import list_feeds, patch_feed_guard, prefer_source, release_quote
 from bullion.desk.actions.health import get_health
 from bullion.desk.actions.rates import list_rates, put_rate, unpin_rate
+from bullion.desk.actions.undo import undo_change
 from bullion.desk.bodies import BrokerBody, FeedGuardBody, PreferBody, RateBody, ReleaseBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import Desk, View
+from bullion.desk.price_confirmation import PricesUnconfirmed
 from bullion.market_demo.quote_server import QuoteServer, now_us
 from bullion.orders.instant import instant_text
 from bullion.rates.board import MARKET, Board
@@ -27,6 +29,8 @@ from bullion.rates.feeds.source_settings import (
 )
 from bullion.rates.feeds.websocket_source import WebSocketSource
 from bullion.rates.follower import BoardFollower
+from bullion.rates.tick import Tick
+from bullion.records.audit import AuditFilter
 from bullion.records.token import Actor, Role
 from bullion.refusals.refusal import RefusalError
 from bullion.store.engine import Engine
@@ -300,6 +304,42 @@ async def test_a_pinned_rate_holds_against_the_feed(engine: Engine, servers: dic
     assert tick is not None
     assert tick.bid_e6 > 4_750_000_000
     await node.stop()
+
+
+async def fed(engine: Engine, bid: int) -> Desk:
+    """With a rate of the feed."""
+    desk, at_us = await opened(engine), now_us()
+    ask = bid + 1
+    assert await StoredRates(engine).publish(
+        "a node", 60, [Tick("XAUUSD", bid * 1_000_000, ask * 1_000_000, at_us, at_us)]
+    )
+    return desk
+
+
+async def test_the_end_of_a_pin_that_moves_prices_far_asks(engine: Engine) -> None:
+    desk, until = await fed(engine, 4800), instant_text(now_us() + 3600 * 1_000_000)
+    await put_rate(desk, DEALER, "XAUUSD", RateBody(bid="4700", ask="4701", pin_until=until))
+    at_us = now_us()
+    await StoredRates(engine).publish(
+        "a node", 60, [Tick("XAUUSD", 5_000_000_000, 5_001_000_000, at_us, at_us)]
+    )
+    with pytest.raises(PricesUnconfirmed) as asked:
+        await unpin_rate(desk, DEALER, "XAUUSD")
+    shown = [(row["old"], row["new"], row["problems"]) for row in asked.value.fields["preview"]]
+    assert shown == [("4701.00", "5001.00", ["move"]), ("4700.00", "5000.00", ["move"])]
+    assert (await list_rates(desk, DEALER))[0]["source"] == "desk"
+    ended = await unpin_rate(desk, DEALER, "XAUUSD", confirm=asked.value.fields["fingerprint"])  # type: ignore[call-arg]
+    assert (ended["source"], ended["bid"]) == ("feed", "5000.000000")
+
+
+async def test_a_pinned_rate_that_is_put_back_is_pinned_again(engine: Engine) -> None:
+    desk, until = await fed(engine, 4800), instant_text(now_us() + 3600 * 1_000_000)
+    await put_rate(desk, DEALER, "XAUUSD", RateBody(bid="4700", ask="4701", pin_until=until))
+    await put_rate(desk, DEALER, "XAUUSD", RateBody(bid="4790", ask="4791", pin_until=until))
+    last = AuditFilter(2**62, 1, action="put_rate")
+    (slip,) = await desk.store.read("audit", lambda records: records.audit_matching("main", last, 1))
+    back = await undo_change(desk, DEALER, str(slip.ordinal))
+    assert (back["bid"], back["source"], back["pinned_until"]) == ("4700.000000", "desk", until)
 
 
 @pytest.mark.parametrize("ahead_s", [-1, 8 * 86_400])

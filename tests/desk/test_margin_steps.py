@@ -61,6 +61,11 @@ def test_a_step_into_a_loss_asks(office: Office) -> None:
     confirmed = office.desk.request("POST", path, json={"symbol": "GOLD", "side": "buy", "by": "-10"})
     assert confirmed.status_code == 200
     assert margins(office)[0] == "-10.00"
+    # Nor does it confirm the next one: sent again, the same step would lose twice as much.
+    with nothing_changed(office.desk):
+        again = office.desk.request("POST", path, json={"symbol": "GOLD", "side": "buy", "by": "-10"})
+        assert again.status_code == 409
+        assert [row["loss"] for row in again.json()["detail"]["preview"]] == ["20.00"]
 
 
 def test_a_step_is_about_the_margin_that_was_seen(office: Office) -> None:

@@ -292,6 +292,27 @@ def test_only_its_maker_or_an_admin_takes_a_change_back(office: Office) -> None:
     assert office.desk.do("POST", f"/audit/{again}/undo")["bid"] == "150463.000000"
 
 
+def test_a_change_that_was_made_again_by_another_is_not_taken_back(office: Office) -> None:
+    """It is as the first change left it, but that was taken back: this one is somebody else's."""
+    set_up(office)
+    dealer = office.hire("dealer")
+    raised = {"default_terms": TERMS | {"buy_premium": "100"}}
+    number = dealer.do("PATCH", "/groups/retail", raised)["undo"]["number"]
+    dealer.do("POST", f"/audit/{number}/undo")
+    theirs = office.desk.do("PATCH", "/groups/retail", raised)["undo"]["number"]
+    with nothing_changed(office.desk):
+        assert "changed again" in refusal(dealer.post(f"/audit/{number}/undo"), 409, "conflict")
+    # Changes that were all taken back are no obstacle.
+    lowered = {"default_terms": TERMS | {"buy_premium": "90"}}
+    later = office.desk.do("PATCH", "/groups/retail", lowered)["undo"]["number"]
+    with nothing_changed(office.desk):
+        assert "changed again" in refusal(office.desk.post(f"/audit/{theirs}/undo"), 409, "conflict")
+    for each in (later, theirs):
+        office.desk.do("POST", f"/audit/{each}/undo")
+    (retail,) = [each for each in office.desk.all("/groups") if each["code"] == "retail"]
+    assert retail["default_terms"]["buy_premium"] == "60.50"
+
+
 def test_what_cannot_be_taken_back_says_what_to_do_instead(office: Office) -> None:
     set_up(office)
     desk = office.desk

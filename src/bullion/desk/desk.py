@@ -50,6 +50,8 @@ class ChangeResult:
     """The broker is new: this is the first entry of its trail."""
     prices: Sequence[PriceRow] = ()
     """Prices that it sets beside those of the broker's offers, such as a closing price."""
+    starts_from: str = ""
+    """For a change that is sent as a difference: what it is added to. It is confirmed for that alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Desk:
                 prices += moved_prices(old, await read_snapshot(records, trail, old))
             if goes_back:
                 prices = without_moves(prices)
-            confirmed = self._confirmed(trail, action, prices)
+            confirmed = self._confirmed(trail, action, prices, done.starts_from)
             head = await records.lock_audit_head(trail)
             if not catalogue:
                 # Without the catalogue's lock, the token may have been deleted meanwhile.
@@ -142,12 +144,14 @@ class Desk:
             await self._refresh(action)
         return answer
 
-    def _confirmed(self, broker: str, action: str, prices: Sequence[PriceRow]) -> View | None:
+    def _confirmed(
+        self, broker: str, action: str, prices: Sequence[PriceRow], starts_from: str
+    ) -> View | None:
         """Refuse what is not confirmed. Gives what the trail keeps of a confirmation, if there was one."""
         wrong = [row for row in prices if row.problems]
         if not wrong:
             return None
-        expected = fingerprint(broker, action, self.sent or "", prices)
+        expected = fingerprint(broker, action, f"{self.sent or ''}{starts_from}", prices)
         if self.confirm != expected:
             raise PricesUnconfirmed(prices, expected, changed=self.confirm is not None)
         return {CONFIRMED: {"fingerprint": expected, **preview(wrong, "prices")}}

@@ -140,7 +140,8 @@ async def step_margin(desk: Desk, actor: Actor, code: str, body: MarginStepBody)
         await records.put_group(group)
         after = view(group)
         margins = {"margin_before": rupees_text(margin_paise), "margin": rupees_text(stepped_paise)}
-        return ChangeResult(view(before), after, answer={**after, **margins})
+        answer = {**after, **margins}
+        return ChangeResult(view(before), after, answer, starts_from=rupees_text(margin_paise))
 
     return await desk.change(actor, code, work)
 

@@ -26,13 +26,15 @@ _SET_AGAIN = "It cannot be put back: set the current rate instead."
 
 
 async def _put_back(records: Records, broker: str, instrument: str, earlier: View) -> ChangeResult:
-    """Put an earlier rate in the place of the current one, with its time: nodes ignore older rates."""
+    """Put back an earlier rate and its pin, with the time of the current one: nodes ignore older rates."""
     current, now_us = await records.tick(broker, instrument), await records.now_us()
     if earlier["source"] == "feed" and current is not None and current.tick.pinned_until_us is not None:
         return await _unpin(records, broker, current, now_us)
     if earlier["source"] != "desk" or current is None:
         raise RefusalError(CONFLICT, f"The rate of {instrument} before came from the feed. {_SET_AGAIN}")
-    old_s = (now_us - texts.instant_us(earlier["at"])) // _US_PER_S
+    bid_e6, ask_e6, at_us = texts.rate(earlier["bid"]), texts.rate(earlier["ask"]), current.tick.at_us
+    pinned_us = None if earlier["pinned_until"] is None else texts.instant_us(earlier["pinned_until"])
+    old_s = (now_us - max(texts.instant_us(earlier["at"]), pinned_us or 0)) // _US_PER_S
     for symbol in await records.all_symbols(broker):
         if isinstance(symbol, Unreadable) or instrument not in symbol.pricing.instruments:
             continue
@@ -41,8 +43,7 @@ async def _put_back(records: Records, broker: str, instrument: str, earlier: Vie
                 CONFLICT,
                 f"The rate of {instrument} before is {old_s} s old, too old for {symbol.code}. {_SET_AGAIN}",
             )
-    bid_e6, ask_e6, at_us = texts.rate(earlier["bid"]), texts.rate(earlier["ask"]), current.tick.at_us
-    await records.put_tick(broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us))
+    await records.put_tick(broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us, pinned_us))
     restored = await records.tick(broker, instrument)
     if restored is None:
         raise LookupError("a tick that was put is not there")

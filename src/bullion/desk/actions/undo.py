@@ -1,5 +1,7 @@
 """Taking back a change of prices, for a minute after it was made."""
 
+from dataclasses import replace
+
 import msgspec
 
 from bullion.desk.desk import CONFIRMED, UNDO_US, ChangeResult, Desk, View
@@ -13,6 +15,8 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 _LISTED = 20
+_LATER_MAX = 1_000
+"""So many later entries are looked at."""
 _AFTER_ALL = 2**62
 _DIGITS_MAX = 18
 
@@ -41,7 +45,8 @@ async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
         _require_allowed(actor, entry, declared)
         assert declared.put_back is not None  # noqa: S101 - checked by `_why_not`
         done = await declared.put_back(records, actor.broker, entry.subject, _state(entry.before))
-        if _comparable(done.before) != _comparable(_state(entry.after)):
+        same = _comparable(done.before) == _comparable(_state(entry.after))
+        if not same or await _changed_since(records, entry):
             raise RefusalError(
                 CONFLICT, f"{entry.subject} was changed again since then. Nothing was taken back."
             )
@@ -71,7 +76,7 @@ async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
                 "after": _state(entry.after),
             }
             for entry in latest.values()
-            if f"entry {entry.ordinal}" not in undone and _why_not(entry, now_us) is None
+            if _taken_back(entry) not in undone and _why_not(entry, now_us) is None
         ]
 
     return await desk.read(actor, "undoable", work)
@@ -83,6 +88,26 @@ def _changed_thing(entry: Entry) -> object:
     if declared is None or declared.put_back is None:
         return entry.ordinal
     return declared.put_back, entry.subject if declared.path_names else ""
+
+
+async def _changed_since(records: Records, entry: Entry) -> bool:
+    """Whether it was taken back, or a later change was not: two states may look alike."""
+    later = AuditFilter(_AFTER_ALL, entry.ordinal + 1)
+    takes_back = replace(later, action=undo_change.__name__)
+    undone = {each.subject for each in await records.audit_matching(entry.broker, takes_back, _LATER_MAX)}
+    named = bool(all_actions()[entry.action].path_names)
+    alike = replace(later, subject=entry.subject) if named else replace(later, action=entry.action)
+    changes = [
+        each
+        for each in await records.audit_matching(entry.broker, alike, _LATER_MAX)
+        if _changed_thing(each) == _changed_thing(entry)
+    ]
+    return _taken_back(entry) in undone or any(_taken_back(each) not in undone for each in changes)
+
+
+def _taken_back(entry: Entry) -> str:
+    """The subject of the entry that takes this one back."""
+    return f"entry {entry.ordinal}"
 
 
 async def _find(records: Records, broker: str, number: int) -> Entry:
