@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, visitor
+from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.node import Node, until
@@ -129,6 +130,26 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     page.get_by_role("button", name="Confirm", exact=True).click()
     dialog.get_by_role("button", name="Confirm 3 g").click()
     state_of(page, "open")
+
+
+def test_a_dialog_about_an_order_that_was_covered_in_part_meanwhile_confirms_nothing(
+    by_hand: tuple[Dealing, Visitor],
+) -> None:
+    dealing, someone = by_hand
+    order = dealing.placed(quantity="5")
+    action = f"orders/confirm?id={order['id']}"
+    with console_client(someone.console, dealing.office) as client:
+        seen = client.ask(action)
+        client.do(action, covered="2")
+        for typed in ({}, {"covered": "2"}):
+            refused = client.send(action, {**seen, **typed})
+            assert (refused.status_code, refused.json()["refused"]) == (
+                409,
+                "3.0000 of this order are left to cover, not 5.0000. Nothing was confirmed.",
+            )
+        assert dealing.order(order)["status"] == "pending"
+        client.do(action)
+    assert dealing.order(order)["status"] == "open"
 
 
 def test_the_rest_of_a_partly_covered_order_is_decided(

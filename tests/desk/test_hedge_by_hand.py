@@ -98,6 +98,17 @@ def test_the_desk_covers_an_order_in_parts(by_hand: Dealing) -> None:
     by_hand.check()
 
 
+def test_a_part_that_is_sent_again_is_covered_once(by_hand: Dealing) -> None:
+    order = by_hand.placed(quantity="10")
+    path = f"/orders/{order['id']}/confirm"
+    by_hand.do(order, "confirm", {"covered": "5", "left": "10"})
+    for again in ({"covered": "5", "left": "10"}, {"left": "10"}):
+        with nothing_changed(by_hand.desk):
+            told = by_hand.desk.refused("POST", path, again, status=409, code="conflict")
+        assert told == "5.0000 of this order are left to cover, not 10.0000. Nothing was confirmed."
+    assert by_hand.do(order, "confirm", {"covered": "5.0", "left": "5"})["status"] == "open"
+
+
 @pytest.mark.parametrize(("action", "status"), [("take", "open"), ("refuse", "rejected")])
 def test_the_rest_of_a_part_is_taken_or_refused(by_hand: Dealing, action: str, status: str) -> None:
     by_hand.desk.do("PATCH", "/hedge/book/gold", {"policy": "each", "limit": "1000"})

@@ -337,6 +337,10 @@ class ConfirmBody(ReasonBody, kw_only=True):
         PositiveWeight | None,
         Option("How much of it is covered, if not all. The rest waits.", metavar="WEIGHT"),
     ] = None
+    left: Annotated[
+        PositiveWeight | None,
+        Option("Refuse it if the weight that is left to cover is no longer this.", metavar="WEIGHT"),
+    ] = None
     cover_price: Annotated[Price | None, Option("The price you covered it at.", metavar="RUPEES")] = None
     cover_reference: Annotated[Reference | None, Option("The reference of the cover.", metavar="TEXT")] = None
 

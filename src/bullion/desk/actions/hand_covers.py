@@ -35,6 +35,14 @@ class Leg:
     def sent_id(self) -> str:
         return child_id(self.order.id, self.child)
 
+    def require_left(self, seen: str | None) -> None:
+        """Refuse a cover of somebody who saw another rest: it was covered twice, or by two dealers."""
+        if seen is not None and weight_e4(seen) != self.quantity_e4:
+            left, not_left = weight_text(self.quantity_e4), weight_text(weight_e4(seen))
+            raise RefusalError(
+                CONFLICT, f"{left} of this order are left to cover, not {not_left}. Nothing was confirmed."
+            )
+
     def part(self, covered: str | None) -> Part:
         """What is covered of it now; None: all of it."""
         covered_e4 = self.quantity_e4 if covered is None else weight_e4(covered)

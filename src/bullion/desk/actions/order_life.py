@@ -185,7 +185,8 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBo
     """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk.
 
     With covered, only that weight of it is hedged. The rest waits: confirm it too, take it into the hedge
-    book, or refuse the order after you have sold back what was covered.
+    book, or refuse the order after you have sold back what was covered. With left, a call that is repeated
+    does not cover the rest too.
     """
     execution_id = _new_execution_id()
     cover = noted_cover(body)
@@ -194,6 +195,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBo
         hedge = await _require_by_hand(desk, records, order)
         life.after(order, Event.CONFIRM, at_us)  # Before a deal number is used up.
         leg = leg_of(order, hedge)
+        leg.require_left(body.left)
         part = leg.part(body.covered)
         wanted = leg.execution(part, CONFIRMED, execution_id, at_us)
         execution = await execute(records, actor.broker, wanted)

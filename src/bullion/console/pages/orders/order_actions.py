@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from bullion.console.forms import Choice, Dialog, Fields, FormErrors, field_of, read_fields
+from bullion.console.forms import Choice, Dialog, Fields, FormErrors, Hidden, field_of, read_fields
 from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit, partly_covered
 from bullion.console.pages.breaks import NOTE, settle
@@ -36,6 +36,8 @@ _WHY_DELETED = field_of(
     required=True,
 )
 _COVERED = field_of(ConfirmBody, "covered", "Weight covered", "Empty: all of it. Otherwise the rest waits.")
+_LEFT = Hidden("left", "")
+"""What the dialog said is left to cover."""
 _COVER = (
     field_of(ConfirmBody, "cover_price", "Cover price", "Optional: the price that you dealt at."),
     field_of(ConfirmBody, "cover_reference", "Reference of the cover", "Optional, up to 64 characters."),
@@ -291,10 +293,12 @@ async def _ask_confirm(visit: Visit) -> Dialog:
         ],
         confirm=f"Confirm {weight(left, order['unit'])}",
         fields=[
+            _LEFT,
             replace(_COVERED, label=f"Weight covered, of {weight(left, order['unit'])}"),
             replace(price, label=f"Cover price, in rupees per {per}"),
             *others,
         ],
+        values={_LEFT.name: left},
     )
 
 
@@ -466,7 +470,7 @@ CONFIRM = _action(
     order_life.confirm_order,
     _ask_confirm,
     _confirmed,
-    (_COVERED, *_COVER),
+    (_LEFT, _COVERED, *_COVER),
     ConfirmBody,
 )
 REFUSE = _action(
