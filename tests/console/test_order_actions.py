@@ -147,8 +147,12 @@ def test_a_dialog_about_an_order_that_was_covered_in_part_meanwhile_confirms_not
                 409,
                 "3.0000 of this order are left to cover, not 5.0000. Nothing was confirmed.",
             )
-        assert dealing.order(order)["status"] == "pending"
-        client.do(action)
+        together = f"orders/confirm-all?ids={order['id']}"
+        seen = client.ask(together)
+        client.do(action, covered="1")
+        assert client.send(together, seen).status_code == 409
+        assert dealing.order(order)["hedge"]["rest"]["quantity"] == "2.0000"
+        client.do(together)
     assert dealing.order(order)["status"] == "open"
 
 

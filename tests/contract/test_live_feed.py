@@ -330,6 +330,7 @@ async def test_the_end_of_a_pin_that_moves_prices_far_asks(engine: Engine) -> No
     assert (await list_rates(desk, DEALER))[0]["source"] == "desk"
     ended = await unpin_rate(desk, DEALER, "XAUUSD", confirm=asked.value.fields["fingerprint"])  # type: ignore[call-arg]
     assert (ended["source"], ended["bid"]) == ("feed", "5000.000000")
+    assert "undo" not in ended
 
 
 async def test_a_pinned_rate_that_is_put_back_is_pinned_again(engine: Engine) -> None:

@@ -86,6 +86,8 @@ class Desk:
     """What was sent to an action that may move prices of clients; None: this one cannot."""
     confirm: str | None = None
     """The fingerprint of the price changes that somebody confirmed."""
+    can_undo: bool = False
+    """Whether what the action does can be taken back."""
 
     async def change(
         self,
@@ -132,7 +134,7 @@ class Desk:
             answer = done.answer or done.after or {}
             if not prices:
                 return answer
-            may_undo = old is not None and done.before is not None and not goes_back
+            may_undo = self.can_undo and old is not None and done.before is not None
             return {**answer, **preview(prices, "prices"), **(_undo(added) if may_undo else {})}
 
         try:

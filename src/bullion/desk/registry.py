@@ -156,7 +156,13 @@ def action(
             for each in arguments:
                 if isinstance(each, Body | list):
                     require_valid(each)
-            doing = replace(desk, action=declared.name, sent=declared.sent(arguments), confirm=confirm)
+            doing = replace(
+                desk,
+                action=declared.name,
+                sent=declared.sent(arguments),
+                confirm=confirm,
+                can_undo=put_back is not None,
+            )
             return await work(doing, actor, *arguments, **named)
 
         declared = Action(

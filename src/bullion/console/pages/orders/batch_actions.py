@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bullion.console.forms import Dialog, Fields, field_of, read_fields
+from bullion.console.forms import Dialog, Fields, Hidden, field_of, read_fields
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ORDERS
@@ -18,7 +18,7 @@ from bullion.metals.rupees import paise, rupees_text
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
-from .order_format import row_name
+from .order_format import left_to_cover, row_name
 
 _MAX = 100
 _ROW_COVER = (
@@ -49,7 +49,9 @@ def _row_cover(visit: Visit, order_id: str) -> dict[str, str | None]:
     return read_fields(_ROW_COVER, typed)
 
 
-def _ask(verb: str, explanation: str, *, danger: bool) -> Callable[[Visit], Awaitable[Dialog]]:
+def _ask(
+    verb: str, explanation: str, fields: Fields, *, danger: bool
+) -> Callable[[Visit], Awaitable[Dialog]]:
     async def ask(visit: Visit) -> Dialog:
         orders = [await get_order(visit.desk, visit.actor, each) for each in _order_ids(visit)]
         total = rupees(rupees_text(sum(paise(each["total"]) for each in orders)))
@@ -69,9 +71,16 @@ def _ask(verb: str, explanation: str, *, danger: bool) -> Callable[[Visit], Awai
             details=el("ul", rows, class_="batch-list"),
             confirm=f"{verb} {count}",
             danger=danger,
+            fields=[*fields, *(Hidden(_left_name(each["id"]), "") for each in orders)],
+            values={_left_name(each["id"]): left_to_cover(each) for each in orders},
         )
 
     return ask
+
+
+def _left_name(order_id: str) -> str:
+    """The field with what the dialog said is left to cover of an order."""
+    return f"left {order_id}"
 
 
 def _cover_text(cover: Mapping[str, str | None]) -> str:
@@ -134,7 +143,8 @@ async def _confirm_all(visit: Visit) -> Result:
     bodies = {}
     for order_id in _order_ids(visit):
         noted = {name: value for name, value in _row_cover(visit, order_id).items() if value is not None}
-        bodies[order_id] = ConfirmBody(**{**visit.values, **noted})
+        left = visit.form.get(_left_name(order_id))
+        bodies[order_id] = ConfirmBody(**{**visit.values, **noted}, left=left)
     outcomes = await _each(
         visit,
         lambda order_id: order_life.confirm_order(visit.desk, visit.actor, order_id, bodies[order_id]),
@@ -163,12 +173,18 @@ _COVER_FIELDS: Fields = (
     ),
     field_of(ConfirmBody, "reason", "Where and how they were covered", _SAME_FOR_ALL),
 )
+_WHY_REFUSED: Fields = (field_of(ReasonBody, "reason", "Reason", _SAME_FOR_ALL),)
 CONFIRM_ALL = Action(
     ORDERS,
     "confirm-all",
     "Confirm all",
     order_life.confirm_order,
-    _ask("Confirm", "Each order becomes a deal with a number, and its client sees it as open.", danger=False),
+    _ask(
+        "Confirm",
+        "Each order becomes a deal with a number, and its client sees it as open.",
+        _COVER_FIELDS,
+        danger=False,
+    ),
     _confirm_all,
     _COVER_FIELDS,
 )
@@ -177,9 +193,9 @@ REFUSE_ALL = Action(
     "refuse-all",
     "Refuse all",
     order_life.refuse_order,
-    _ask("Refuse", "Each order is rejected for good, and nothing is booked.", danger=True),
+    _ask("Refuse", "Each order is rejected for good, and nothing is booked.", _WHY_REFUSED, danger=True),
     _refuse_all,
-    (field_of(ReasonBody, "reason", "Reason", _SAME_FOR_ALL),),
+    _WHY_REFUSED,
 )
 
 

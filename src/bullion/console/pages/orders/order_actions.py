@@ -21,7 +21,7 @@ from bullion.records.hedges import BROKEN
 from bullion.refusals.desk import CONFLICT
 from bullion.refusals.refusal import RefusalError
 
-from .order_format import deal_number, is_test, row_name
+from .order_format import deal_number, is_test, left_to_cover, row_name
 
 _AT_ONCE = "It takes effect at once. The order's history and the audit trail record your name."
 _FAR_PERCENT = 10
@@ -280,8 +280,7 @@ async def _ask_confirm(visit: Visit) -> Dialog:
     anatomy = order["price_anatomy"]
     per = weight(anatomy["quoted_weight"], anatomy["unit"])
     price, *others = _COVER
-    rest = order["hedge"]["rest"]
-    left = order["quantity"] if rest is None else rest["quantity"]
+    left = left_to_cover(order)
     return Dialog(
         title=f"Confirm {row_name(order)}?",
         text=[

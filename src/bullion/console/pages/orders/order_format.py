@@ -82,3 +82,9 @@ def row_name(order: View) -> str:
     size = weight(order["quantity"], order["unit"])
     who = order.get("firm_name") or order["login_id"]
     return f"{order['trade_type'].upper()} {size} {order['symbol_code']} for {who}"
+
+
+def left_to_cover(order: View) -> str:
+    """What the desk covers if it confirms the order."""
+    rest = None if order["hedge"] is None else order["hedge"]["rest"]
+    return str(order["quantity"] if rest is None else rest["quantity"])
