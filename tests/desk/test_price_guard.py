@@ -233,6 +233,31 @@ def test_a_crossed_offer_is_flagged_counted_and_not_traded_unless_the_broker_say
         assert detail(desk.post(f"/audit/{number}/undo"))["preview"] == asked["preview"]
 
 
+def test_a_margin_that_loses_asks_before_there_is_a_price(office: Office) -> None:
+    """The feed would bring the price later, and ask nobody."""
+    desk = office.desk
+    desk.do("PUT", "/symbols/GOLD", NEVER_STALE)
+    desk.do("PUT", "/groups/retail", {"default_terms": TERMS})
+    slip = {"default_terms": TERMS | {"sell_premium": "463"}}
+    with nothing_changed(desk):
+        asked = detail(desk.patch("/groups/retail", json=slip))
+    (row,) = asked["preview"]
+    assert (row["symbol"], row["side"], row["new"], row["problems"]) == ("GOLD", "sell", None, ["losing"])
+    assert "a client sells, as soon as there is a price" in asked["message"]
+    assert "You lose 463.00 rupees per 10 g." in asked["message"]
+    params = {"confirm": asked["fingerprint"]}
+    assert desk.patch("/groups/retail", json=slip, params=params).status_code == 200
+    with nothing_changed(desk):
+        (row,) = detail(desk.put("/symbols/BAR", json=NEVER_STALE))["preview"]
+    assert (row["symbol"], row["problems"]) == ("BAR", ["losing"])
+    # Not again for what was confirmed, nor for a side that the symbol does not offer.
+    wider = {"default_terms": slip["default_terms"] | {"buy_premium": "70"}}
+    assert desk.patch("/groups/retail", json=wider).status_code == 200
+    desk.do("PATCH", "/symbols/GOLD", {"sides": ["buy"]})
+    worse = {"default_terms": wider["default_terms"] | {"sell_premium": "500"}}
+    assert desk.patch("/groups/retail", json=worse).status_code == 200
+
+
 # --- Closing prices --------------------------------------------------------------------------------------
 
 

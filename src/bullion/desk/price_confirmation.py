@@ -90,8 +90,12 @@ def sentence(row: PriceRow) -> str:
         return f"The {name} of {row.symbol} {why}: {was}{price_text(row.new_paise)}."
     whom = row.group if row.account is None else f"{row.account} in {row.group}"
     name = f"{row.symbol} for {whom}" + (f" from {row.from_date}" if row.from_date else "")
-    does = "buys at" if row.side is Side.BUY else "sells at"
-    moves = f"{price_text(row.old_paise) or 'nothing'} → {price_text(row.new_paise)} rupees per {row.unit}"
+    does = "buys" if row.side is Side.BUY else "sells"
+    moves = (
+        f" at {price_text(row.old_paise) or 'nothing'} → {price_text(row.new_paise)} rupees per {row.unit}"
+    )
+    if row.new_paise is None:
+        moves = ", as soon as there is a price"
     loss = f"{rupees_text(row.loss_paise)} rupees per {row.unit}"
     if Problem.CROSSED in row.problems:
         why = f"Clients could sell for more than they buy for. You lose {loss}."
@@ -101,4 +105,4 @@ def sentence(row: PriceRow) -> str:
         why = f"That is a move above your limit. You lose {loss}."
     else:
         why = "That is a move above your limit."
-    return f"{name}: a client {does} {moves}. {why}"
+    return f"{name}: a client {does}{moves}. {why}"

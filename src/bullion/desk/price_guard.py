@@ -114,7 +114,8 @@ def account_prices(snapshot: PriceSnapshot, login_id: str, old_group: str, new_g
     for symbol in snapshot.symbols.values():
         own = _own_prices(snapshot, symbol, snapshot.now_us)
         old, new = (
-            _offer(own, None if group is None else group.terms_for(symbol.code), 1) for group in groups
+            _offer(own, None if group is None else group.terms_for(symbol.code), 1, symbol.sides)
+            for group in groups
         )
         place = _Place(symbol.code, _unit_of(symbol), 1, limit_e4, None, login_id)
         rows += _rows_of_offer(place, new_group, old, new)
@@ -148,7 +149,7 @@ def _rows_of_symbol(
     old_own = _NO_PRICES if old_symbol is None else _own_prices(before, old_symbol, at_us)
     weight_e4 = symbol.quoted_weight_e4
     old_weight_e4 = weight_e4 if old_symbol is None else old_symbol.quoted_weight_e4
-    same = own == old_own and weight_e4 == old_weight_e4
+    same = old_symbol is not None and own == old_own and weight_e4 == old_weight_e4
     shared_e4 = gcd(weight_e4, old_weight_e4)
     # Whole numbers that can be compared: each price times the weight of the other, in lowest terms.
     scale, old_scale = old_weight_e4 // shared_e4, weight_e4 // shared_e4
@@ -158,9 +159,9 @@ def _rows_of_symbol(
         terms = group.terms_for(symbol.code)
         old_terms = None if old_group is None else old_group.terms_for(symbol.code)
         if not same or terms != old_terms:
-            old, new = _offer(old_own, old_terms, old_scale), _offer(own, terms, scale)
-            if old.prices != new.prices:
-                yield from _rows_of_offer(place, code, old, new)
+            old_sides = frozenset() if old_symbol is None else old_symbol.sides
+            old = _offer(old_own, old_terms, old_scale, old_sides)
+            yield from _rows_of_offer(place, code, old, _offer(own, terms, scale, symbol.sides))
 
 
 def _date_if_later(at_us: int, now_us: int) -> str | None:
@@ -200,6 +201,8 @@ class _Offer(NamedTuple):
 
     prices: Pair
     losses: tuple[int, int]
+    losses_to_come: tuple[int, int] = (0, 0)
+    """On sides that have no price yet: how far it will be on the losing side."""
 
     @property
     def spread(self) -> int | None:
@@ -207,18 +210,20 @@ class _Offer(NamedTuple):
         return None if buy is None or sell is None else buy - sell
 
 
-def _offer(own: Pair, terms: Terms | None, scale: int) -> _Offer:
-    """Multiplied by `scale`. A price that is not above 0 is none."""
+def _offer(own: Pair, terms: Terms | None, scale: int, sides: frozenset[Side] = frozenset()) -> _Offer:
+    """Multiplied by `scale`. A price that is not above 0 is none. `sides`: those that the symbol offers."""
     if terms is None:
         return _Offer(_NO_PRICES, (0, 0))
     (own_buy, own_sell), added, lost = own, terms.buy_premium_paise, terms.sell_premium_paise
     buy = None if own_buy is None or added is None or own_buy + added <= 0 else (own_buy + added) * scale
     sell = None if own_sell is None or lost is None or own_sell + lost <= 0 else (own_sell + lost) * scale
-    losses = (
-        0 if buy is None else max(0, -(added or 0)) * scale,
-        0 if sell is None else max(0, lost or 0) * scale,
+    lost_on_buys, lost_on_sells = max(0, -(added or 0)) * scale, max(0, lost or 0) * scale
+    losses = (0 if buy is None else lost_on_buys, 0 if sell is None else lost_on_sells)
+    losses_to_come = (
+        lost_on_buys if own_buy is None and Side.BUY in sides else 0,
+        lost_on_sells if own_sell is None and Side.SELL in sides else 0,
     )
-    return _Offer((buy, sell), losses)
+    return _Offer((buy, sell), losses, losses_to_come)
 
 
 class _Place(NamedTuple):
@@ -240,10 +245,12 @@ def _rows_of_offer(place: _Place, group: str, old: _Offer, new: _Offer) -> Itera
     cross, old_cross = max(0, -(spread or 0)), max(0, -(old_spread or 0))
     for index, side in enumerate(_ORDER):
         was, now = old.prices[index], new.prices[index]
-        if was == now:
-            continue
         losses: dict[Problem, int] = {}
         move_e4 = None
+        if was is None and now is None and new.losses_to_come[index] > old.losses_to_come[index]:
+            losses[Problem.LOSING] = new.losses_to_come[index]
+        elif was == now:
+            continue
         if now is not None:
             if cross > old_cross:
                 losses[Problem.CROSSED] = cross
