@@ -1,6 +1,7 @@
 """The live feed on a real store: one node connects, another takes over, and the desk has its say."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
@@ -228,8 +229,10 @@ async def test_the_desk_releases_what_it_saw(engine: Engine, servers: dict[str, 
     await until_row(desk, "one", state="held")
 
     async def shown() -> bool:
-        lights = {each["name"]: each["state"] for each in await get_health(desk, DEALER)}
-        return lights.get("XAUUSD at one") == "bad"
+        lights = {each["name"]: (each["state"], each["text"]) for each in await get_health(desk, DEALER)}
+        state, text = lights.get("XAUUSD at one", ("", ""))
+        assert not text or re.fullmatch(r"held: (\d\d,\d\d,\d{3}(\.\d*[1-9])?( / |$)){2}", text), text
+        return state == "bad"
 
     await until(shown)
     held = (await row(desk, "one"))["held"]

@@ -106,14 +106,22 @@ def table(
     key: Key,
     css: Callable[[Any], str | None] = lambda _: None,
 ) -> Html:
-    """`css` is the class of a row."""
+    """`css` is the class of a row. A cell names its column, which narrow windows show instead of the head."""
+    heads = [each.head(visit) for each in columns]
     head = el(
-        "tr", [el("th", each.head(visit) or _ACTIONS, scope="col", class_=each.css) for each in columns]
+        "tr",
+        [
+            el("th", title or _ACTIONS, scope="col", class_=each.css)
+            for each, title in zip(columns, heads, strict=True)
+        ],
     )
     body = [
         el(
             "tr",
-            [el("td", column.cell(visit, row), class_=column.css) for column in columns],
+            [
+                el("td", column.cell(visit, row), class_=column.css, data_column=title or None)
+                for column, title in zip(columns, heads, strict=True)
+            ],
             data_key=key(row) if callable(key) else str(row[key]),
             class_=css(row),
         )

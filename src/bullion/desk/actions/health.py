@@ -8,6 +8,7 @@ from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import ExpiryAlarm
 from bullion.hedge.fix.session_effects import LineState
+from bullion.metals.grouping import grouped
 from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
 from bullion.orders.instant import instant_text, read_instant_us
@@ -235,6 +236,10 @@ def _feed(
     )
 
 
+def _price(e6: int) -> str:
+    return grouped(plain(e6, PLACES).rstrip("0").rstrip("."))
+
+
 def _sources(status: FeedStatus | None, now_us: int) -> list[_Light]:
     """A light for each trouble of the live feed that somebody has to look at."""
     if status is None or now_us - status.at_us > FRESH_US:
@@ -257,7 +262,7 @@ def _sources(status: FeedStatus | None, now_us: int) -> list[_Light]:
             FEED,
             f"{instrument.instrument} at {quote.source}",
             ACT_NOW,
-            f"held: {plain(quote.held.bid_e6, PLACES)} / {plain(quote.held.ask_e6, PLACES)}",
+            f"held: {_price(quote.held.bid_e6)} / {_price(quote.held.ask_e6)}",
             "The quote is not published, because it is far from the last good one.",
             "Compare it with another screen. Release it, prefer another source, or pin a rate.",
             quote.held.since_us,

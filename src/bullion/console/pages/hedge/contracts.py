@@ -49,7 +49,8 @@ async def render(visit: Visit) -> Html:
 
 def _name(_visit: Visit, each: View) -> Child:
     symbol = each["venue_symbol"] or each["security_id"]
-    return [el("b", each["code"]), small(f"{each['metal']}, follows {each['instrument']}"), small(symbol)]
+    at_venue = small(symbol) if symbol != each["code"] else None
+    return [el("b", each["code"]), small(f"{each['metal']}, follows {each['instrument']}"), at_venue]
 
 
 def _lot(_visit: Visit, each: View) -> Child:
