@@ -11,15 +11,14 @@ that is resumed without need is just found again. A line that a crash cut off is
 line, its order was never sent. The file contains no secret, but shows what was traded, so only its owner
 may read it.
 
-Threads and processes may share a file: each line is appended under a lock of the file. A large file is
-replaced by one with the unsettled orders only.
+Threads and processes may share a file: each line is appended under a lock. A large file is replaced by one
+with the unsettled orders only.
 """
 
 import json
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bullion_client.enums import Environment, TradeType
+from bullion_client.file_lock import locked, opened, replace, sync_folder
 from bullion_client.intent import Intent
 
 _log = logging.getLogger("bullion_client")
@@ -46,8 +46,7 @@ class Journal:
 
     A journal belongs to one account in one environment, from its first order on; a client of another one
     gets a `ValueError`. The client reads the account of its key once, which needs the scope `account:read`;
-    or give the login as `account`. Use one file for each address of a service. It needs a system that can
-    lock files (Linux, macOS).
+    or give the login as `account`. Use one file for each address of a service.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, account: str | None = None) -> None:
@@ -75,7 +74,7 @@ class Journal:
         """
         if not self._path.exists():
             return ()
-        with self._locked() as file:
+        with locked(self._path) as file:
             return tuple(self._unsettled(file).values())
 
     def abandon(self, intent: Intent) -> None:
@@ -84,7 +83,7 @@ class Journal:
 
     def bind(self, environment: Environment, account: str) -> None:
         """Bind it to this account, or raise `ValueError` if it belongs to another. The client calls this."""
-        with self._locked() as file:
+        with locked(self._path) as file:
             head = self._head(file)
             if head is None:
                 self._begin(file, environment, account)
@@ -97,7 +96,7 @@ class Journal:
 
     def note(self, intent: Intent) -> None:
         """Write an intent, and return once it is on disk. The client calls this before it sends."""
-        with self._locked() as file:
+        with locked(self._path) as file:
             if self._head(file) is None:  # The file was removed since it was bound.
                 self._begin(file, intent.environment, intent.account)
             _append(file, _made_line(intent))
@@ -106,7 +105,7 @@ class Journal:
     def settle(self, intent: Intent, *, outcome: str, **more: str | None) -> None:
         """Record the outcome of an intent. The client calls this."""
         line = {"event": "settled", "idempotency_key": intent.idempotency_key, "outcome": outcome, **more}
-        with self._locked() as file:
+        with locked(self._path) as file:
             _append(file, line)
             if file.tell() >= self._compacted_from:
                 self._compact(file)
@@ -115,19 +114,18 @@ class Journal:
         """Replace this file, which is locked, by one with the head and the unsettled orders."""
         lines = [self._head(file) or {}, *map(_made_line, self._unsettled(file).values())]
         smaller = self._path.with_name(f"{self._path.name}.new")
-        with _opened(smaller, os.O_TRUNC) as new:
+        with opened(smaller, os.O_TRUNC) as new:
             for line in lines:
                 _append(new, line)
             os.fsync(new.fileno())
             # Twice the rest, so that a journal with many unsettled orders is not rewritten at each order.
             self._compacted_from = max(_COMPACTED_FROM_BYTES, 2 * new.tell())
-        smaller.replace(self._path)
-        _sync_folder(self._path)
+        replace(file, self._path, smaller)
 
     def _begin(self, file: IO[bytes], environment: str, account: str | None) -> None:
         _append(file, {"journal": _VERSION, "environment": environment, "account": account})
         os.fsync(file.fileno())
-        _sync_folder(self._path)
+        sync_folder(self._path)
 
     def _head(self, file: IO[bytes]) -> dict[str, Any] | None:
         head = next(_lines(file), None)
@@ -138,19 +136,6 @@ class Journal:
     def _unsettled(self, file: IO[bytes]) -> dict[str, Intent]:
         head = self._head(file)
         return {} if head is None else _unsettled(file, Environment(head["environment"]), head["account"])
-
-    @contextmanager
-    def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, opened and locked until it is closed."""
-        import fcntl
-
-        while True:
-            with _opened(self._path) as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                if _is_at(file, self._path):
-                    yield file
-                    return
-            # Another process replaced the file by a compacted one while this one waited.
 
 
 def _intent_of(line: dict[str, Any], environment: Environment, account: str | None) -> Intent:
@@ -222,23 +207,3 @@ def _append(file: IO[bytes], line: dict[str, Any]) -> None:
     file.seek(0, os.SEEK_END)
     file.write((b"\n" if torn else b"") + json.dumps(line).encode() + b"\n")
     file.flush()
-
-
-def _opened(path: Path, flags: int = 0) -> IO[bytes]:
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600), "r+b")
-
-
-def _is_at(file: IO[bytes], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _sync_folder(path: Path) -> None:
-    """The name of a file is stored in its folder, which must reach the disk as well."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -28,8 +28,8 @@ no_journal_option = click.option(
     help="Keep no journal: after a crash, retry with the same --idempotency-key.",
 )
 
-_UNUSABLE = (OSError, ValueError, KeyError, ImportError)
-"""The file cannot be read or written, is not a journal, belongs to another account, or cannot be locked."""
+_UNUSABLE = (OSError, ValueError, KeyError)
+"""The file cannot be read, written or locked, is not a journal, or belongs to another account."""
 
 
 @dataclass(frozen=True, slots=True)
