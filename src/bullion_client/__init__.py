@@ -50,6 +50,7 @@ from bullion_client.models import (
     SymbolPosition,
     TestOrder,
 )
+from bullion_client.raw import RawResponse
 from bullion_client.version import __version__
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "ProductionOrder",
     "QuantityRefused",
     "Quote",
+    "RawResponse",
     "Refusal",
     "RequestRefused",
     "Symbol",

@@ -1,64 +1,145 @@
 """The asynchronous client."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypedDict, Unpack, overload
 
 import httpx
 
 from bullion_client.base_client import BaseClient
-from bullion_client.enums import OrderStatus, TradeType
+from bullion_client.enums import Environment, OrderStatus, TradeType
 from bullion_client.flow import Flow, Value, run_async
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
-from bullion_client.models import Account, Order, OrderPage, Positions, Quote, Symbol
+from bullion_client.models import (
+    Account,
+    Order,
+    OrderPage,
+    OrderT_co,
+    Positions,
+    ProductionOrder,
+    Quote,
+    Symbol,
+    TestOrder,
+)
 from bullion_client.numbers import Number
 from bullion_client.pagination import PAGE_SIZE_MAX, Pager
+from bullion_client.paths import order_filters
+from bullion_client.raw import AsyncRawCalls
 from bullion_client.transport import check_proxy
 
 
-class AsyncClient(BaseClient):
+class _Options(TypedDict, total=False):
+    """The other arguments of `AsyncClient`, for type checkers."""
+
+    timeout: float
+    transport: httpx.AsyncBaseTransport | None
+    proxy: str | httpx.Proxy | None
+    http_client: httpx.AsyncClient | None
+    deadline: float
+    pace: bool
+    journal: Journal | None
+    headers: Mapping[str, str] | None
+    application: str | None
+
+
+class AsyncClient(BaseClient[OrderT_co]):
     """A client for asyncio: `Client` with `await`. Tasks of one event loop may share it.
 
-    The arguments and the calls are those of `Client`, with `transport` any `httpx.AsyncBaseTransport`;
-    use `orders()` with `async for`. Close it with `await aclose()`, or use it with `async with`.
+    The arguments and the calls are those of `Client`, with `transport` any `httpx.AsyncBaseTransport` and
+    `http_client` an `httpx.AsyncClient`; use `orders()` with `async for`. Close it with `await aclose()`, or
+    use it with `async with`.
     """
+
+    @overload
+    def __init__(
+        self: "AsyncClient[TestOrder]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Literal["test", Environment.TEST],
+        **options: Unpack[_Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "AsyncClient[ProductionOrder]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Literal["production", Environment.PRODUCTION],
+        **options: Unpack[_Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "AsyncClient[Order]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Environment | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
 
     def __init__(
         self,
-        base_url: str,
-        api_key: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
         *,
+        environment: Environment | str | None = None,
         timeout: float = 10.0,
         transport: httpx.AsyncBaseTransport | None = None,
         proxy: str | httpx.Proxy | None = None,
+        http_client: httpx.AsyncClient | None = None,
         deadline: float = 60.0,
         pace: bool = False,
         journal: Journal | None = None,
+        headers: Mapping[str, str] | None = None,
+        application: str | None = None,
     ) -> None:
-        super().__init__(base_url, api_key, timeout, deadline, journal, pace=pace)
-        self._http = httpx.AsyncClient(
-            timeout=timeout,
-            transport=transport,
-            proxy=check_proxy(proxy, given_transport=transport is not None),
-            follow_redirects=False,
+        super().__init__(
+            base_url,
+            api_key,
+            timeout,
+            deadline,
+            journal,
+            pace=pace,
+            environment=environment,
+            headers=headers,
+            application=application,
+        )
+        checked = check_proxy(proxy, transport, http_client, httpx.AsyncClient)
+        self._owns_connections = http_client is None
+        self._http = http_client or httpx.AsyncClient(
+            timeout=timeout, transport=transport, proxy=checked, follow_redirects=False
         )
 
-    async def me(self) -> Account:
+    @property
+    def with_raw_response(self) -> AsyncRawCalls[OrderT_co]:
+        """The same calls, each of which returns a `RawResponse`: the result, status, headers, request id."""
+        return AsyncRawCalls(self, self._recorded)
+
+    async def me(self, *, headers: Mapping[str, str] | None = None) -> Account:
         """Return the account and the key behind this client. Needs the scope `account:read`."""
-        return await self._run(self._me())
+        return await self._run(self._me(headers))
 
-    async def symbols(self) -> tuple[Symbol, ...]:
+    async def symbols(self, *, headers: Mapping[str, str] | None = None) -> tuple[Symbol, ...]:
         """Return the symbols that the account can trade, with sizes. Needs `orders:read`."""
-        return await self._run(self._symbols())
+        return await self._run(self._symbols(headers))
 
-    async def quotes(self, symbol_code: str | None = None) -> tuple[Quote, ...]:
+    async def quotes(
+        self, symbol_code: str | None = None, *, headers: Mapping[str, str] | None = None
+    ) -> tuple[Quote, ...]:
         """Return the account's prices for all symbols, or for one. Needs `orders:read`.
 
         Raises `UnknownSymbol` if there is no such symbol. Codes are case-sensitive.
         """
-        return await self._run(self._quotes(symbol_code))
+        return await self._run(self._quotes(symbol_code, headers))
+
+    async def quote(self, symbol_code: str, *, headers: Mapping[str, str] | None = None) -> Quote:
+        """Return the account's prices for one symbol, or raise `UnknownSymbol`. Needs `orders:read`."""
+        return await self._run(self._quote(symbol_code, headers))
 
     async def place(
         self,
@@ -70,7 +151,8 @@ class AsyncClient(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place a market order. It is placed once, however often it is sent. Needs `orders:write`.
 
         In production the order may be `pending`: see `wait`. With `expected_price` it is refused if the price
@@ -80,7 +162,7 @@ class AsyncClient(BaseClient):
         Raises a `Refusal` if nothing is booked, finally; `NotPlaced` if the deadline passed and nothing is
         booked; `OutcomeUnknown` if it may be booked.
         """
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return await self._run(self._place(symbol_code, trade_type, quantity, *options))
 
     async def buy(
@@ -92,9 +174,10 @@ class AsyncClient(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place an order to buy: see `place`."""
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return await self._run(self._place(symbol_code, TradeType.BUY, quantity, *options))
 
     async def sell(
@@ -106,23 +189,45 @@ class AsyncClient(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place an order to sell: see `place`."""
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return await self._run(self._place(symbol_code, TradeType.SELL, quantity, *options))
 
-    async def resume(self, intent: Intent, *, deadline: float | None = None) -> Order:
+    async def resume(
+        self,
+        intent: Intent,
+        *,
+        deadline: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Send an order again whose outcome is unknown, or that was not placed: same key, same body.
 
         Returns the order if it was booked, and places it now if it was not; there is never a second one.
         Check `intent.made_at` first: an order that was not booked then is booked at the current price. An
         intent of another environment or account raises `ValueError`. Other errors are those of `place`.
         """
-        return await self._run(self._resume(intent, deadline))
+        return await self._run(self._resume(intent, deadline, headers))
 
-    async def order(self, order_id: str) -> Order:
+    async def find(
+        self,
+        intent: Intent,
+        *,
+        deadline: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co | None:
+        """Return the order of an intent, or None if nothing is booked; place nothing. Needs `orders:write`.
+
+        None means that nothing will be booked either, unless the intent is sent again: `resume` it or not.
+        If the intent ended with `price_moved` or `order_rejected`, that is raised. Raises `OutcomeUnknown` if
+        nothing is recorded so far, but a lost try may still arrive, or if the service cannot be asked.
+        """
+        return await self._run(self._find(intent, deadline, headers))
+
+    async def order(self, order_id: str, *, headers: Mapping[str, str] | None = None) -> OrderT_co:
         """Return an order as it is now, or raise `NotFound`. Needs `orders:read`."""
-        return await self._run(self._order(order_id))
+        return await self._run(self._order(order_id, headers))
 
     def orders(
         self,
@@ -133,7 +238,8 @@ class AsyncClient(BaseClient):
         status: OrderStatus | str | None = None,
         client_order_id: str | None = None,
         page_size: int = PAGE_SIZE_MAX,
-    ) -> AsyncIterator[Order]:
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[OrderT_co]:
         """Iterate over the account's orders, newest first, reading pages as needed. Needs `orders:read`.
 
         No order appears twice, and none that was there at the start is missed, even if others come and go
@@ -141,8 +247,8 @@ class AsyncClient(BaseClient):
         orders. With a test key any status but `all` raises `ValueError`: the test environment has no such
         filter.
         """
-        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
-        return self._pages(Pager(page_size), filters)
+        filters = order_filters(self.environment, symbol_code, trade_type, since, status, client_order_id)
+        return self._pages(Pager(page_size), filters, headers)
 
     async def order_page(
         self,
@@ -154,26 +260,37 @@ class AsyncClient(BaseClient):
         since: datetime | None = None,
         status: OrderStatus | str | None = None,
         client_order_id: str | None = None,
-    ) -> OrderPage:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderPage[OrderT_co]:
         """Return one page of the orders, newest first, and the total. Needs `orders:read`."""
-        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
-        return await self._run(self._order_page(limit, offset, filters))
+        filters = order_filters(self.environment, symbol_code, trade_type, since, status, client_order_id)
+        return await self._run(self._order_page(limit, offset, filters, headers))
 
-    async def positions(self) -> Positions:
+    async def positions(self, *, headers: Mapping[str, str] | None = None) -> Positions:
         """Return the account's positions and the rest of its allocation. Needs `orders:read`."""
-        return await self._run(self._positions())
+        return await self._run(self._positions(headers))
 
-    async def wait(self, order: Order | str, *, timeout: float = 30.0) -> Order:  # noqa: ASYNC109 - no error
+    async def wait(
+        self,
+        order: Order | str,
+        *,
+        timeout: float = 30.0,  # noqa: ASYNC109 - no error
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Poll an order, or an order id, every one to two seconds until it is no longer pending.
 
         After `timeout` seconds return it as it is, perhaps still pending: then check again later, and do not
         place another order for it. Needs `orders:read`.
         """
-        return await self._run(self._wait(order, timeout))
+        return await self._run(self._wait(order, timeout, headers))
 
     async def aclose(self) -> None:
-        """Close the connections. The client cannot be used afterwards."""
-        await self._http.aclose()
+        """Close the connections. The client cannot be used afterwards.
+
+        An `http_client` of your own stays open, and so do the connections after `with_options`.
+        """
+        if self._owns_connections:
+            await self._http.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -183,11 +300,17 @@ class AsyncClient(BaseClient):
     ) -> None:
         await self.aclose()
 
-    async def _pages(self, pager: Pager, filters: dict[str, str | None]) -> AsyncIterator[Order]:
+    async def _pages(
+        self, pager: Pager[OrderT_co], filters: dict[str, str | None], headers: Mapping[str, str] | None
+    ) -> AsyncIterator[OrderT_co]:
         while not pager.done:
-            page = await self._run(self._order_page(pager.page_size, pager.offset, filters))
+            page = await self._run(self._order_page(pager.page_size, pager.offset, filters, headers))
             for order in pager.take(page):
                 yield order
 
     async def _run(self, flow: Flow[Value]) -> Value:
-        return await run_async(flow, self._http.send)
+        return await run_async(flow, self._send)
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        # Redirects are not followed, whatever an http_client of the caller's does otherwise.
+        return self._note(await self._http.send(request, follow_redirects=False))

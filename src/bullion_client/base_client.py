@@ -1,60 +1,88 @@
 """The base of both clients: every call as a flow."""
 
+import copy
 import random
 import uuid
-from collections.abc import Callable
-from dataclasses import replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
-from typing import TypeVar
-from urllib.parse import quote, urlencode
+from typing import Generic, NoReturn, Self, TypeAlias, TypeVar, cast
 
 import httpx
 
 from bullion_client.calls import Call, log, read_until_answered
-from bullion_client.enums import Environment, OrderStatus, TradeType
+from bullion_client.enums import Environment, TradeType
 from bullion_client.errors import BullionError, NotPlaced, OrderRejected, OutcomeUnknown, Refusal
 from bullion_client.flow import Flow, now, run_function
 from bullion_client.intent import Intent, check_intent, make_intent
 from bullion_client.journal import Journal
-from bullion_client.models import Account, Order, OrderPage, Positions, Quote, Symbol
+from bullion_client.models import (
+    Account,
+    Order,
+    OrderPage,
+    OrderT_co,
+    Positions,
+    ProductionOrder,
+    Quote,
+    Symbol,
+    TestOrder,
+)
 from bullion_client.numbers import Number
-from bullion_client.placing import Doubt, place_until_settled
+from bullion_client.paths import order_path, with_query
+from bullion_client.placing import Doubt, is_settled, place_until_settled, question_about
 from bullion_client.polling import wait_until_decided
 from bullion_client.rate_limit import Pacer
-from bullion_client.responses import Answer, read, read_order, read_page, read_quotes, unexpected
+from bullion_client.responses import Answer, read, read_page, read_quote, read_quotes, unexpected
 from bullion_client.retry import Tries, check_seconds, judge_read
 from bullion_client.transport import Access
 
 _Value = TypeVar("_Value")
+Headers: TypeAlias = Mapping[str, str] | None
 
 _WAITS_OF_A_TRY = 4
 """A try waits for the pool, the connection, the sending and the response, each up to the timeout."""
 _PAGE_LIMIT_MAX = 200
-_EVERY_STATUS = "all"
 
 
-class BaseClient:
+@dataclass(slots=True)
+class _JournalAccount:
+    """The account of the journal; a client and the clients made from it find it out once."""
+
+    login: str | None
+    bound: bool = False
+
+
+class BaseClient(Generic[OrderT_co]):
     """A client without its network: the address, the retries, and a flow for each call."""
 
     def __init__(
         self,
-        base_url: str,
-        api_key: str,
+        base_url: str | None,
+        api_key: str | None,
         timeout: float,
         deadline: float,
         journal: Journal | None,
         *,
         pace: bool,
+        environment: Environment | str | None = None,
+        headers: Mapping[str, str] | None = None,
+        application: str | None = None,
     ) -> None:
-        self._access = Access.of(base_url, api_key)
+        self._access = Access.of(base_url, api_key, application).with_headers(headers)
+        self._access_of_client = self._access
+        _check_environment(environment, self._access.environment)
+        kind = TestOrder if self.environment == Environment.TEST else ProductionOrder
+        self._order_kind = cast("type[OrderT_co]", kind)
         self._timeout = check_seconds("timeout", timeout)
         self._deadline = check_seconds("deadline", deadline)
         self._pacer = Pacer() if pace else None
         self._journal = journal
-        self._login: str | None = None if journal is None else journal.account
-        self._journal_is_bound = False
+        self._account = _JournalAccount(None if journal is None else journal.account)
         self._chance: Callable[[], float] = random.random
+        self._owns_connections = True
+        self._responses: list[httpx.Response] | None = None
+        """Every response of a call, if its caller wants to see them."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} for {self.environment} at {self._access.root}>"
@@ -64,75 +92,91 @@ class BaseClient:
         """The environment of the key. Every call goes there."""
         return self._access.environment
 
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        deadline: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Return this client with other options. What is not given stays, and headers are added.
+
+        Both share connections, pace and journal. Close the first one: closing the new one does nothing.
+        """
+        other = copy.copy(self)
+        vars(other).update(
+            _access=self._access.with_headers(headers),
+            _timeout=self._timeout if timeout is None else check_seconds("timeout", timeout),
+            _deadline=self._deadline if deadline is None else check_seconds("deadline", deadline),
+            _owns_connections=False,
+        )
+        return other
+
+    def _recorded(self, responses: list[httpx.Response]) -> Self:
+        """This client for one call whose responses are kept."""
+        other = self.with_options()
+        vars(other).update(_responses=responses)
+        return other
+
+    def _note(self, response: httpx.Response) -> httpx.Response:
+        if self._responses is not None:
+            self._responses.append(response)
+        return response
+
     # --- Reading ------------------------------------------------------------------------------------------
 
-    def _me(self) -> Flow[Account]:
-        return self._read("/me", partial(read, Account))
+    def _me(self, headers: Headers = None) -> Flow[Account]:
+        return self._read("/me", partial(read, Account), headers)
 
-    def _symbols(self) -> Flow[tuple[Symbol, ...]]:
-        return self._read("/symbols", lambda answer: answer.values("items", Symbol))
+    def _symbols(self, headers: Headers = None) -> Flow[tuple[Symbol, ...]]:
+        return self._read("/symbols", lambda answer: answer.values("items", Symbol), headers)
 
-    def _quotes(self, symbol_code: str | None) -> Flow[tuple[Quote, ...]]:
-        return self._read("/quotes" + _query(symbol_code=symbol_code), partial(read_quotes, symbol_code))
+    def _quotes(self, symbol_code: str | None, headers: Headers = None) -> Flow[tuple[Quote, ...]]:
+        path = with_query("/quotes", symbol_code=symbol_code)
+        return self._read(path, partial(read_quotes, symbol_code), headers)
 
-    def _positions(self) -> Flow[Positions]:
-        return self._read("/positions", partial(read, Positions))
+    def _quote(self, symbol_code: str, headers: Headers = None) -> Flow[Quote]:
+        if not isinstance(symbol_code, str):
+            raise TypeError(f"symbol_code must be a string, not {type(symbol_code).__name__}")
+        path = with_query("/quotes", symbol_code=symbol_code)
+        return self._read(path, partial(read_quote, symbol_code), headers)
 
-    def _order(self, order_id: str) -> Flow[Order]:
-        return self._read(_order_path(order_id), partial(read_order, self.environment))
+    def _positions(self, headers: Headers = None) -> Flow[Positions]:
+        return self._read("/positions", partial(read, Positions), headers)
 
-    def _order_page(self, limit: int, offset: int, filters: dict[str, str | None]) -> Flow[OrderPage]:
+    def _order(self, order_id: str, headers: Headers = None) -> Flow[OrderT_co]:
+        return self._read(order_path(order_id), partial(read, self._order_kind), headers)
+
+    def _order_page(
+        self, limit: int, offset: int, filters: dict[str, str | None], headers: Headers = None
+    ) -> Flow[OrderPage[OrderT_co]]:
         if not 1 <= limit <= _PAGE_LIMIT_MAX:
             raise ValueError(f"limit must be from 1 to {_PAGE_LIMIT_MAX}")
         if offset < 0:
             raise ValueError("offset must be at least 0")
-        path = "/orders" + _query(limit=str(limit), offset=str(offset), **filters)
-        return self._read(path, partial(read_page, self.environment))
+        path = with_query("/orders", limit=str(limit), offset=str(offset), **filters)
+        return self._read(path, partial(read_page, self._order_kind), headers)
 
-    def _filters(
-        self,
-        symbol_code: str | None,
-        trade_type: TradeType | str | None,
-        since: datetime | None,
-        status: OrderStatus | str | None,
-        client_order_id: str | None,
-    ) -> dict[str, str | None]:
-        """The filters of a list as query parameters."""
-        if since is not None and since.tzinfo is None:
-            raise ValueError(
-                "since must have a time zone: the service would read it as UTC, whatever your clock shows"
-            )
-        if status not in (None, _EVERY_STATUS) and self.environment == Environment.TEST:
-            raise ValueError(
-                "status is for production only: test orders are always filled, and the service does not "
-                f"filter them. Leave it out, give {_EVERY_STATUS!r}, or use a live key"
-            )
-        return {
-            "symbol_code": symbol_code,
-            "trade_type": None if trade_type is None else str(trade_type),
-            "since": None if since is None else since.isoformat(),
-            "status": None if status is None else str(status),
-            "client_order_id": client_order_id,
-        }
+    def _wait(self, order: Order | str, timeout: float, headers: Headers = None) -> Flow[OrderT_co]:
+        path = order_path(order.id if isinstance(order, Order) else order)
+        begun = cast("OrderT_co | str", order)
 
-    def _wait(self, order: Order | str, timeout: float) -> Flow[Order]:
-        path = _order_path(order.id if isinstance(order, Order) else order)
-
-        def read_once(left_s: float) -> Flow[Order]:
+        def read_once(left_s: float) -> Flow[OrderT_co]:
             """Try once, for no longer than the time that is left."""
             moment = yield from now()
             tries = Tries(moment.seconds, 0.0, min(self._timeout, max(left_s, 1.0)), self._chance)
-            call = self._reading(path, partial(read_order, self.environment))
+            call = self._reading(path, partial(read, self._order_kind), headers)
             return (yield from read_until_answered(call, tries))
 
-        return wait_until_decided(order, check_seconds("timeout", timeout), read_once, self._chance)
+        return wait_until_decided(begun, check_seconds("timeout", timeout), read_once, self._chance)
 
-    def _read(self, path: str, read: Callable[[Answer], _Value]) -> Flow[_Value]:
+    def _read(self, path: str, read: Callable[[Answer], _Value], headers: Headers) -> Flow[_Value]:
         tries = yield from self._tries(None)
-        return (yield from read_until_answered(self._reading(path, read), tries))
+        return (yield from read_until_answered(self._reading(path, read, headers), tries))
 
-    def _reading(self, path: str, read: Callable[[Answer], _Value]) -> Call[_Value]:
-        return Call("reads", lambda: self._access.request("GET", path), read, self._pacer)
+    def _reading(self, path: str, read: Callable[[Answer], _Value], headers: Headers) -> Call[_Value]:
+        request = partial(self._access.with_headers(headers).request, "GET", path)
+        return Call("reads", request, read, self._pacer)
 
     # --- Placing ------------------------------------------------------------------------------------------
 
@@ -145,7 +189,8 @@ class BaseClient:
         client_order_id: str | None,
         idempotency_key: str | None,
         deadline: float | None,
-    ) -> Flow[Order]:
+        headers: Headers = None,
+    ) -> Flow[OrderT_co]:
         moment = yield from now()
         intent = make_intent(
             self.environment,
@@ -157,18 +202,38 @@ class BaseClient:
             expected_price,
             client_order_id,
         )
-        return (yield from self._settle(intent, deadline))
+        return (yield from self._settle(intent, deadline, headers))
 
-    def _resume(self, intent: Intent, deadline: float | None) -> Flow[Order]:
+    def _resume(self, intent: Intent, deadline: float | None, headers: Headers = None) -> Flow[OrderT_co]:
+        self._check_intent_environment(intent)
+        # The caller may have built the intent, so its fields are checked like new ones.
+        return (yield from self._settle(check_intent(intent), deadline, headers))
+
+    def _find(
+        self, intent: Intent, deadline: float | None, headers: Headers = None
+    ) -> Flow[OrderT_co | None]:
+        self._check_intent_environment(intent)
+        access = self._access.with_headers(headers)
+        tries = yield from self._tries(deadline)
+        intent = yield from self._check_account(check_intent(intent), tries)
+        request = partial(_order_request, access, question_about(intent))
+        question = Call("orders", request, _refuse, self._pacer)
+        if not (yield from is_settled(question, intent, tries)):
+            return None
+        asked = yield from now()
+        # A settled key stays so: now the same body can only be answered with its outcome. Until it is, there
+        # may be an order.
+        return (yield from self._place_and_record(access, intent, tries, Doubt(asked)))
+
+    def _check_intent_environment(self, intent: Intent) -> None:
         if intent.environment != self.environment:
             raise ValueError(
                 f"the intent is for {intent.environment}, and this client is for {self.environment}: "
                 "there it would be a new order"
             )
-        # The caller may have built the intent, so its fields are checked like new ones.
-        return (yield from self._settle(check_intent(intent), deadline))
 
-    def _settle(self, intent: Intent, deadline: float | None) -> Flow[Order]:
+    def _settle(self, intent: Intent, deadline: float | None, headers: Headers) -> Flow[OrderT_co]:
+        access = self._access.with_headers(headers)
         tries = yield from self._tries(deadline)
         intent = yield from self._check_account(intent, tries)
         begun = yield from now()
@@ -178,8 +243,13 @@ class BaseClient:
             longest = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
             noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + longest)
             yield from run_function(partial(self._journal.note, noted))
+        return (yield from self._place_and_record(access, intent, tries, doubt))
+
+    def _place_and_record(
+        self, access: Access, intent: Intent, tries: Tries, doubt: Doubt
+    ) -> Flow[OrderT_co]:
         try:
-            order = yield from place_until_settled(self._order_call(intent), intent, tries, doubt)
+            order = yield from place_until_settled(self._order_call(access, intent), intent, tries, doubt)
         except Refusal as refusal:
             order_id = refusal.order_id if isinstance(refusal, OrderRejected) else None
             yield from self._write_outcome(intent, "refused", code=refusal.code, order_id=order_id)
@@ -191,41 +261,43 @@ class BaseClient:
         yield from self._write_outcome(intent, "order", order_id=order.id)
         return order
 
-    def _order_call(self, intent: Intent) -> Call[Order]:
-        body = intent.body()
-
-        def request() -> httpx.Request:
-            return self._access.request("POST", "/orders", body, intent.idempotency_key)
-
-        def read_placed(answer: Answer) -> Order:
-            order = read_order(self.environment, answer)
+    def _order_call(self, access: Access, intent: Intent) -> Call[OrderT_co]:
+        def read_placed(answer: Answer) -> OrderT_co:
+            order = read(self._order_kind, answer)
             placed = (order.symbol_code, order.trade_type, order.quantity)
             if placed != (intent.symbol_code, intent.trade_type, intent.quantity):
                 raise unexpected(answer.response, "with another order than was sent", "Ask the operator")
             return order
 
-        return Call("orders", request, read_placed, self._pacer)
+        return Call("orders", partial(_order_request, access, intent), read_placed, self._pacer)
 
     def _check_account(self, intent: Intent, tries: Tries) -> Flow[Intent]:
         """A key belongs to an account: sent for another one, it would book a second order there."""
         journal = self._journal
         if journal is None and intent.account is None:
             return intent
-        if self._login is None:
-            self._login = yield from self._read_login(intent, tries)
-        if intent.account not in (None, self._login):
+        known = self._account
+        login = known.login
+        if login is None:
+            login = known.login = yield from self._read_login(intent, tries)
+        if intent.account not in (None, login):
             raise ValueError(
-                f"the intent is of the account {intent.account!r}, and this client's is {self._login!r}"
+                f"the intent is of the account {intent.account!r}, and this client's is {login!r}"
             )
-        if journal is not None and not self._journal_is_bound:
-            yield from run_function(partial(journal.bind, self.environment, self._login))
-            self._journal_is_bound = True
-        return replace(intent, account=self._login)
+        if journal is not None and not known.bound:
+            yield from run_function(partial(journal.bind, self.environment, login))
+            known.bound = True
+        return replace(intent, account=login)
+
+    def _asking_account(self) -> Call[Account]:
+        # Without the headers of the call, which are for an order: there is no such scenario for an account.
+        request = partial(self._access_of_client.request, "GET", "/me")
+        return Call("reads", request, partial(read, Account), self._pacer)
 
     def _read_login(self, intent: Intent, tries: Tries) -> Flow[str]:
         reading = Tries(tries.began, tries.deadline_s, self._timeout, self._chance)
         try:
-            account = yield from read_until_answered(self._reading("/me", partial(read, Account)), reading)
+            account = yield from read_until_answered(self._asking_account(), reading)
         except BullionError as error:
             # This call sent no order, and learned nothing about earlier tries.
             if intent.in_doubt:
@@ -251,14 +323,17 @@ class BaseClient:
         return Tries(moment.seconds, seconds, self._timeout, self._chance)
 
 
-def _order_path(order_id: str) -> str:
-    if not isinstance(order_id, str):
-        raise TypeError(f"an order's id is a string, not {type(order_id).__name__}")
-    if not order_id:
-        raise ValueError("order_id is empty")
-    return f"/orders/{quote(order_id, safe='')}"
+def _check_environment(wanted: Environment | str | None, environment: Environment) -> None:
+    if wanted is None or wanted == environment:
+        return
+    if wanted not in list(Environment):
+        raise ValueError("environment must be 'test' or 'production'")
+    raise ValueError(f"the key is for {environment}, and this client is only for {Environment(wanted)}")
 
 
-def _query(**parameters: str | None) -> str:
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return f"?{urlencode(given)}" if given else ""
+def _order_request(access: Access, intent: Intent) -> httpx.Request:
+    return access.request("POST", "/orders", intent.body(), intent.idempotency_key)
+
+
+def _refuse(answer: Answer) -> NoReturn:
+    raise unexpected(answer.response, "it accepted an order without a side", "Ask the operator")

@@ -10,8 +10,9 @@ import httpx
 
 from bullion_client.errors import BullionError, NoAnswer, UnexpectedAnswer
 from bullion_client.flow import Flow, Value, now, send, sleep
+from bullion_client.models import Answered, note_request_id
 from bullion_client.rate_limit import Kind, Pacer
-from bullion_client.responses import Answer, accepted
+from bullion_client.responses import Answer, accepted, request_id
 from bullion_client.retry import Tries, judge_read
 
 log = logging.getLogger("bullion_client")
@@ -67,7 +68,11 @@ class Call(Generic[Value]):
             raise NoAnswer(str(request.url), _reason(error), sent=sent, broke=broke) from error
         if headers is not None:
             headers.append(response.headers)
-        return self.read(accepted(response))
+        value = self.read(accepted(response))
+        log.debug("%s %s: request id %s", request.method, request.url.path, request_id(response))
+        if isinstance(value, Answered):
+            note_request_id(value, request_id(response))
+        return value
 
 
 def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:

@@ -1,73 +1,158 @@
 """The synchronous client."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypedDict, Unpack, overload
 
 import httpx
 
 from bullion_client.base_client import BaseClient
-from bullion_client.enums import OrderStatus, TradeType
+from bullion_client.enums import Environment, OrderStatus, TradeType
 from bullion_client.flow import Flow, Value, run
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
-from bullion_client.models import Account, Order, OrderPage, Positions, Quote, Symbol
+from bullion_client.models import (
+    Account,
+    Order,
+    OrderPage,
+    OrderT_co,
+    Positions,
+    ProductionOrder,
+    Quote,
+    Symbol,
+    TestOrder,
+)
 from bullion_client.numbers import Number
 from bullion_client.pagination import PAGE_SIZE_MAX, Pager
+from bullion_client.paths import order_filters
+from bullion_client.raw import RawCalls
 from bullion_client.transport import check_proxy
 
 
-class Client(BaseClient):
+class _Options(TypedDict, total=False):
+    """The other arguments of `Client`, for type checkers."""
+
+    timeout: float
+    transport: httpx.BaseTransport | None
+    proxy: str | httpx.Proxy | None
+    http_client: httpx.Client | None
+    deadline: float
+    pace: bool
+    journal: Journal | None
+    headers: Mapping[str, str] | None
+    application: str | None
+
+
+class Client(BaseClient[OrderT_co]):
     """A synchronous client. Threads may share it.
 
-    `base_url` is the service's address without the path `/api/trading/…`, which follows from the key.
+    `base_url` is the service's address without the path `/api/trading/…`, which follows from the key. An
+    address or a key that is not given comes from BULLION_BASE_URL or BULLION_API_KEY. With `environment`, a
+    key of the other environment is refused, and type checkers know the kind of the orders.
+
     `timeout` is in seconds: for connecting, and for each wait for the next bytes. `transport` is any
-    `httpx.BaseTransport`; without one, `proxy` is used, or the proxies of the process's environment.
+    `httpx.BaseTransport`; without one, `proxy` is used, or the proxies of the process's environment. Or give
+    an `http_client` of your own: its way to the network is used, and it is not closed.
 
     `deadline` is in seconds, too: how long a call is retried when there is no response, or a temporary
     refusal. No wait goes past it and no try begins after it; 0 means one try. With `pace`, calls wait before
-    they would exceed a rate limit. A `journal` keeps orders across a crash of the program.
+    they would exceed a rate limit. A `journal` keeps orders across a crash of the program. `headers` go with
+    every request, and `application` is the name of your program for the User-Agent, such as `till/2.1`.
 
     Close it with `close()`, or use it as a context manager. An invalid argument raises `ValueError` or
     `TypeError` before anything is sent. Every call can raise the errors of `bullion_client.errors`.
     Redirects are never followed.
     """
 
+    @overload
+    def __init__(
+        self: "Client[TestOrder]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Literal["test", Environment.TEST],
+        **options: Unpack[_Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Client[ProductionOrder]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Literal["production", Environment.PRODUCTION],
+        **options: Unpack[_Options],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: "Client[Order]",
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        environment: Environment | None = None,
+        **options: Unpack[_Options],
+    ) -> None: ...
+
     def __init__(
         self,
-        base_url: str,
-        api_key: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
         *,
+        environment: Environment | str | None = None,
         timeout: float = 10.0,
         transport: httpx.BaseTransport | None = None,
         proxy: str | httpx.Proxy | None = None,
+        http_client: httpx.Client | None = None,
         deadline: float = 60.0,
         pace: bool = False,
         journal: Journal | None = None,
+        headers: Mapping[str, str] | None = None,
+        application: str | None = None,
     ) -> None:
-        super().__init__(base_url, api_key, timeout, deadline, journal, pace=pace)
-        self._http = httpx.Client(
-            timeout=timeout,
-            transport=transport,
-            proxy=check_proxy(proxy, given_transport=transport is not None),
-            follow_redirects=False,
+        super().__init__(
+            base_url,
+            api_key,
+            timeout,
+            deadline,
+            journal,
+            pace=pace,
+            environment=environment,
+            headers=headers,
+            application=application,
+        )
+        checked = check_proxy(proxy, transport, http_client, httpx.Client)
+        self._owns_connections = http_client is None
+        self._http = http_client or httpx.Client(
+            timeout=timeout, transport=transport, proxy=checked, follow_redirects=False
         )
 
-    def me(self) -> Account:
+    @property
+    def with_raw_response(self) -> RawCalls[OrderT_co]:
+        """The same calls, each of which returns a `RawResponse`: the result, status, headers, request id."""
+        return RawCalls(self, self._recorded)
+
+    def me(self, *, headers: Mapping[str, str] | None = None) -> Account:
         """Return the account and the key behind this client. Needs the scope `account:read`."""
-        return self._run(self._me())
+        return self._run(self._me(headers))
 
-    def symbols(self) -> tuple[Symbol, ...]:
+    def symbols(self, *, headers: Mapping[str, str] | None = None) -> tuple[Symbol, ...]:
         """Return the symbols that the account can trade, with sizes. Needs `orders:read`."""
-        return self._run(self._symbols())
+        return self._run(self._symbols(headers))
 
-    def quotes(self, symbol_code: str | None = None) -> tuple[Quote, ...]:
+    def quotes(
+        self, symbol_code: str | None = None, *, headers: Mapping[str, str] | None = None
+    ) -> tuple[Quote, ...]:
         """Return the account's prices for all symbols, or for one. Needs `orders:read`.
 
         Raises `UnknownSymbol` if there is no such symbol. Codes are case-sensitive.
         """
-        return self._run(self._quotes(symbol_code))
+        return self._run(self._quotes(symbol_code, headers))
+
+    def quote(self, symbol_code: str, *, headers: Mapping[str, str] | None = None) -> Quote:
+        """Return the account's prices for one symbol, or raise `UnknownSymbol`. Needs `orders:read`."""
+        return self._run(self._quote(symbol_code, headers))
 
     def place(
         self,
@@ -79,7 +164,8 @@ class Client(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place a market order. It is placed once, however often it is sent. Needs `orders:write`.
 
         In production the order may be `pending`: see `wait`. With `expected_price` it is refused if the price
@@ -89,7 +175,7 @@ class Client(BaseClient):
         Raises a `Refusal` if nothing is booked, finally; `NotPlaced` if the deadline passed and nothing is
         booked; `OutcomeUnknown` if it may be booked.
         """
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return self._run(self._place(symbol_code, trade_type, quantity, *options))
 
     def buy(
@@ -101,9 +187,10 @@ class Client(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place an order to buy: see `place`."""
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return self._run(self._place(symbol_code, TradeType.BUY, quantity, *options))
 
     def sell(
@@ -115,23 +202,45 @@ class Client(BaseClient):
         client_order_id: str | None = None,
         idempotency_key: str | None = None,
         deadline: float | None = None,
-    ) -> Order:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Place an order to sell: see `place`."""
-        options = (expected_price, client_order_id, idempotency_key, deadline)
+        options = (expected_price, client_order_id, idempotency_key, deadline, headers)
         return self._run(self._place(symbol_code, TradeType.SELL, quantity, *options))
 
-    def resume(self, intent: Intent, *, deadline: float | None = None) -> Order:
+    def resume(
+        self,
+        intent: Intent,
+        *,
+        deadline: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Send an order again whose outcome is unknown, or that was not placed: same key, same body.
 
         Returns the order if it was booked, and places it now if it was not; there is never a second one.
         Check `intent.made_at` first: an order that was not booked then is booked at the current price. An
         intent of another environment or account raises `ValueError`. Other errors are those of `place`.
         """
-        return self._run(self._resume(intent, deadline))
+        return self._run(self._resume(intent, deadline, headers))
 
-    def order(self, order_id: str) -> Order:
+    def find(
+        self,
+        intent: Intent,
+        *,
+        deadline: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co | None:
+        """Return the order of an intent, or None if nothing is booked; place nothing. Needs `orders:write`.
+
+        None means that nothing will be booked either, unless the intent is sent again: `resume` it or not.
+        If the intent ended with `price_moved` or `order_rejected`, that is raised. Raises `OutcomeUnknown` if
+        nothing is recorded so far, but a lost try may still arrive, or if the service cannot be asked.
+        """
+        return self._run(self._find(intent, deadline, headers))
+
+    def order(self, order_id: str, *, headers: Mapping[str, str] | None = None) -> OrderT_co:
         """Return an order as it is now, or raise `NotFound`. Needs `orders:read`."""
-        return self._run(self._order(order_id))
+        return self._run(self._order(order_id, headers))
 
     def orders(
         self,
@@ -142,7 +251,8 @@ class Client(BaseClient):
         status: OrderStatus | str | None = None,
         client_order_id: str | None = None,
         page_size: int = PAGE_SIZE_MAX,
-    ) -> Iterator[Order]:
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[OrderT_co]:
         """Iterate over the account's orders, newest first, reading pages as needed. Needs `orders:read`.
 
         No order appears twice, and none that was there at the start is missed, even if others come and go
@@ -150,8 +260,8 @@ class Client(BaseClient):
         orders. With a test key any status but `all` raises `ValueError`: the test environment has no such
         filter.
         """
-        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
-        return self._pages(Pager(page_size), filters)
+        filters = order_filters(self.environment, symbol_code, trade_type, since, status, client_order_id)
+        return self._pages(Pager(page_size), filters, headers)
 
     def order_page(
         self,
@@ -163,26 +273,37 @@ class Client(BaseClient):
         since: datetime | None = None,
         status: OrderStatus | str | None = None,
         client_order_id: str | None = None,
-    ) -> OrderPage:
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderPage[OrderT_co]:
         """Return one page of the orders, newest first, and the total. Needs `orders:read`."""
-        filters = self._filters(symbol_code, trade_type, since, status, client_order_id)
-        return self._run(self._order_page(limit, offset, filters))
+        filters = order_filters(self.environment, symbol_code, trade_type, since, status, client_order_id)
+        return self._run(self._order_page(limit, offset, filters, headers))
 
-    def positions(self) -> Positions:
+    def positions(self, *, headers: Mapping[str, str] | None = None) -> Positions:
         """Return the account's positions and the rest of its allocation. Needs `orders:read`."""
-        return self._run(self._positions())
+        return self._run(self._positions(headers))
 
-    def wait(self, order: Order | str, *, timeout: float = 30.0) -> Order:
+    def wait(
+        self,
+        order: Order | str,
+        *,
+        timeout: float = 30.0,
+        headers: Mapping[str, str] | None = None,
+    ) -> OrderT_co:
         """Poll an order, or an order id, every one to two seconds until it is no longer pending.
 
         After `timeout` seconds return it as it is, perhaps still pending: then check again later, and do not
         place another order for it. Needs `orders:read`.
         """
-        return self._run(self._wait(order, timeout))
+        return self._run(self._wait(order, timeout, headers))
 
     def close(self) -> None:
-        """Close the connections. The client cannot be used afterwards."""
-        self._http.close()
+        """Close the connections. The client cannot be used afterwards.
+
+        An `http_client` of your own stays open, and so do the connections after `with_options`.
+        """
+        if self._owns_connections:
+            self._http.close()
 
     def __enter__(self) -> Self:
         return self
@@ -192,9 +313,17 @@ class Client(BaseClient):
     ) -> None:
         self.close()
 
-    def _pages(self, pager: Pager, filters: dict[str, str | None]) -> Iterator[Order]:
+    def _pages(
+        self, pager: Pager[OrderT_co], filters: dict[str, str | None], headers: Mapping[str, str] | None
+    ) -> Iterator[OrderT_co]:
         while not pager.done:
-            yield from pager.take(self._run(self._order_page(pager.page_size, pager.offset, filters)))
+            yield from pager.take(
+                self._run(self._order_page(pager.page_size, pager.offset, filters, headers))
+            )
 
     def _run(self, flow: Flow[Value]) -> Value:
-        return run(flow, self._http.send)
+        return run(flow, self._send)
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        # Redirects are not followed, whatever an http_client of the caller's does otherwise.
+        return self._note(self._http.send(request, follow_redirects=False))

@@ -3,13 +3,39 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
 from bullion_client.enums import Environment, Metal, OrderStatus, TradeType, Unit
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+else:
+    from typing import TypeVar as _TypeVar
+
+    def TypeVar(name, *, default, **options):  # noqa: ARG001, N802
+        """Python 3.11 has no default for a type variable, and needs none to run."""
+        return _TypeVar(name, **options)
+
+
+class Answered:
+    """A value that knows the request it was answered to. That is no field: it is not compared."""
+
+    __slots__ = ("_request_id",)
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the request that returned this; None for a part of a result, and for a copy."""
+        request_id: str | None = getattr(self, "_request_id", None)
+        return request_id
+
+
+def note_request_id(value: Answered, request_id: str | None) -> None:
+    """Tell a new value its request. Values are frozen otherwise."""
+    object.__setattr__(value, "_request_id", request_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Answered):
     """An order as it was when it was read. Each is a `TestOrder` or a `ProductionOrder`."""
 
     id: str
@@ -85,11 +111,15 @@ class ProductionOrder(Order):
     """When it was closed."""
 
 
+OrderT_co = TypeVar("OrderT_co", bound=Order, covariant=True, default=Order)
+"""The kind of a client's orders: `TestOrder` or `ProductionOrder`, or `Order` where that is not said."""
+
+
 @dataclass(frozen=True, slots=True)
-class OrderPage:
+class OrderPage(Answered, Generic[OrderT_co]):
     """One page of the list of orders, newest first."""
 
-    items: tuple[Order, ...]
+    items: tuple[OrderT_co, ...]
     """The orders of the page."""
 
     total: int
@@ -97,7 +127,7 @@ class OrderPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Account(Answered):
     """The account that a key belongs to, and what the key may do."""
 
     login_id: str
@@ -155,7 +185,7 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Quote(Answered):
     """The account's prices for a symbol at one moment."""
 
     symbol_code: str
@@ -221,7 +251,7 @@ class SymbolPosition:
 
 
 @dataclass(frozen=True, slots=True)
-class Positions:
+class Positions(Answered):
     """The positions of an account."""
 
     gold: MetalPosition

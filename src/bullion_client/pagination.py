@@ -10,14 +10,16 @@ beginning.
 Orders that arrived after the pager started are not shown where they can be recognised.
 """
 
-from bullion_client.models import Order, OrderPage
+from typing import Generic
+
+from bullion_client.models import OrderPage, OrderT_co
 
 PAGE_SIZE_MIN = 2
 """Smaller pages cannot overlap."""
 PAGE_SIZE_MAX = 200
 
 
-class Pager:
+class Pager(Generic[OrderT_co]):
     """The state of reading a list: the next page to request, and the ids that were seen."""
 
     def __init__(self, page_size: int) -> None:
@@ -28,7 +30,7 @@ class Pager:
         self.done = False
         self._seen: set[str] = set()
 
-    def take(self, page: OrderPage) -> list[Order]:
+    def take(self, page: OrderPage[OrderT_co]) -> list[OrderT_co]:
         """The new orders of the page at `offset`. Moves on to the next page, or to the end."""
         seen = [order.id in self._seen for order in page.items]
         if self.offset and not any(seen[:1]):

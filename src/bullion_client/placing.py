@@ -32,20 +32,29 @@ that began `LINGER_S` after the last doubtful try had ended. Until then every er
 is retried, and at the deadline it is `OutcomeUnknown`.
 
 A resumed intent keeps its doubt: it says until when a try may have been in flight.
+
+To ask what became of an intent, its key is sent with another body: one that no service can place, because it
+names no side. `idempotency_key_reused` then says that the key is settled; another refusal from after the
+lookup says that nothing is recorded under it, to which the rule above applies.
 """
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import NoReturn
 
 from bullion_client.calls import Call, log
-from bullion_client.errors import BullionError, NotPlaced, OutcomeUnknown, Refusal
-from bullion_client.flow import Flow, Moment, now, sleep
+from bullion_client.enums import TradeType
+from bullion_client.errors import BullionError, KeyReused, NotPlaced, OutcomeUnknown, Refusal
+from bullion_client.flow import Flow, Moment, Value, now, sleep
 from bullion_client.intent import Intent
-from bullion_client.models import Order
-from bullion_client.retry import Tries, Verdict, judge
+from bullion_client.retry import Tries, Verdict, judge, judge_read
 
 LINGER_S = 180.0
 """For this long after its caller gave up, a request may still arrive and be booked."""
+
+
+_NO_SIDE = TradeType("hold")
+_PRODUCTION_CLOSED = {"production_trading_disabled", "production_prerequisites_unmet"}
 
 
 @dataclass(slots=True)
@@ -74,7 +83,7 @@ class Doubt:
             self.since = None
 
 
-def place_until_settled(call: Call[Order], intent: Intent, tries: Tries, doubt: Doubt) -> Flow[Order]:
+def place_until_settled(call: Call[Value], intent: Intent, tries: Tries, doubt: Doubt) -> Flow[Value]:
     """Retry until the order is settled, refused finally, or out of time."""
     while True:
         began = yield from now()
@@ -94,6 +103,43 @@ def place_until_settled(call: Call[Order], intent: Intent, tries: Tries, doubt: 
         yield from sleep(pause)
 
 
+def question_about(intent: Intent) -> Intent:
+    """What to send to ask about an intent: its key, and an order for neither side."""
+    return replace(intent, trade_type=_NO_SIDE)
+
+
+def is_settled(question: Call[NoReturn], intent: Intent, tries: Tries) -> Flow[bool]:
+    """Ask until it is answered whether the intent's key has an outcome. Raises `OutcomeUnknown` in doubt."""
+    doubt = Doubt.about(intent, (yield from now()))
+    while True:
+        began = yield from now()
+        try:
+            yield from question.once(tries)
+        except KeyReused:
+            return True
+        except BullionError as error:
+            ended = yield from now()
+            verdict = judge_read(error)
+            if verdict.looked_up and not _hides_other_bodies(error):
+                doubt.learn(verdict, began, ended)
+                if doubt.since is None:
+                    return False
+                # The refusal is that of the question, which says nothing to the caller.
+                raise _unknown(intent, tries, doubt.since) from None
+            pause = tries.pause(verdict, ended.seconds) if verdict.again else None
+            if pause is None:
+                if doubt.since is None:
+                    raise
+                raise _unknown(intent, tries, doubt.since, error) from error
+            log.debug("asking about %s again in %.2f s: %s", intent.idempotency_key, pause, error)
+            yield from sleep(pause)
+
+
+def _hides_other_bodies(error: BullionError) -> bool:
+    """While production is closed, a settled key is answered only with its own body."""
+    return isinstance(error, Refusal) and error.code in _PRODUCTION_CLOSED
+
+
 def _pause(verdict: Verdict, tries: Tries, doubt: Doubt, ended: Moment) -> float | None:
     """The seconds until the next try; None if this was the last."""
     if verdict.settles:
@@ -107,10 +153,16 @@ def _pause(verdict: Verdict, tries: Tries, doubt: Doubt, ended: Moment) -> float
 def _end(verdict: Verdict, error: BullionError, intent: Intent, tries: Tries, doubt: Doubt) -> BullionError:
     """The error to raise for the last error of an order."""
     if doubt.since is not None and not verdict.settles:
-        doubtful = replace(intent, in_doubt=True, unanswered_until=doubt.since.utc)
-        return OutcomeUnknown(doubtful, tries.count, error)
+        return _unknown(intent, tries, doubt.since, error)
     known = replace(intent, in_doubt=False, unanswered_until=None)
     if isinstance(error, Refusal) and not verdict.again:
         error.intent = known
         return error
     return NotPlaced(known, tries.count, error)
+
+
+def _unknown(
+    intent: Intent, tries: Tries, since: Moment, error: BullionError | None = None
+) -> OutcomeUnknown:
+    doubtful = replace(intent, in_doubt=True, unanswered_until=since.utc)
+    return OutcomeUnknown(doubtful, tries.count, error)

@@ -1,6 +1,7 @@
 """Polling of a pending order: every second or two, for about half a minute."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from bullion_client.enums import OrderStatus
 from bullion_client.errors import BullionError
@@ -8,23 +9,25 @@ from bullion_client.flow import Flow, now, sleep
 from bullion_client.models import Order
 from bullion_client.retry import judge_read
 
+_Order = TypeVar("_Order", bound=Order)
+
 _SHORTEST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 2.0
 
 
 def wait_until_decided(
-    order: Order | str,
+    order: _Order | str,
     timeout_s: float,
-    read: Callable[[float], Flow[Order]],
+    read: Callable[[float], Flow[_Order]],
     chance: Callable[[], float],
-) -> Flow[Order]:
+) -> Flow[_Order]:
     """Poll until the order is no longer pending; after `timeout_s` return it as it was last read.
 
     A failed read that may work later does not end the wait. If the order was never read, the last error is
     raised. `read` gets the number of seconds that it may take.
     """
     began = yield from now()
-    seen = order if isinstance(order, Order) else None
+    seen = None if isinstance(order, str) else order
     failure: BullionError | None = None
     # An order that was passed in counts as read just now.
     pause = 0.0 if seen is None else _pause(chance)

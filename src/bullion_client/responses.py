@@ -18,7 +18,6 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import httpx
 
 from bullion_client.advice import Family
-from bullion_client.enums import Environment
 from bullion_client.errors import (
     AccessRefused,
     BudgetRefused,
@@ -36,10 +35,11 @@ from bullion_client.errors import (
     UnexpectedAnswer,
     UnknownSymbol,
 )
-from bullion_client.models import Order, OrderPage, ProductionOrder, Quote, TestOrder
+from bullion_client.models import Order, OrderPage, ProductionOrder, Quote
 from bullion_client.retry import advice_on
 
 _Value = TypeVar("_Value")
+_Order = TypeVar("_Order", bound=Order)
 
 OTHER_VERSION = "The service may be of another version than this client: look for a newer bullion-client"
 _DECIMAL = re.compile(r"-?[0-9]{1,100}(?:\.[0-9]{1,100})?")
@@ -165,15 +165,14 @@ def _read_field(answer: Answer, field: Field[Any], hint: Any) -> object:
     return answer.value(field.name, hint)
 
 
-def read_order(environment: Environment, answer: Answer) -> Order:
-    """Read an order of this environment."""
-    return read(TestOrder if environment == Environment.TEST else ProductionOrder, answer)
-
-
-def read_page(environment: Environment, answer: Answer) -> OrderPage:
+def read_page(kind: type[_Order], answer: Answer) -> OrderPage[_Order]:
     """Read a page of the list of orders."""
-    kind = TestOrder if environment == Environment.TEST else ProductionOrder
     return OrderPage(answer.values("items", kind), answer.value("total", int))
+
+
+def read_quote(symbol_code: str, answer: Answer) -> Quote:
+    """Read the quote of one symbol, which must exist."""
+    return read_quotes(symbol_code, answer)[0]
 
 
 def read_quotes(symbol_code: str | None, answer: Answer) -> tuple[Quote, ...]:

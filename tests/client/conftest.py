@@ -8,6 +8,7 @@ import pytest
 from bullion_client import AsyncClient, Client
 from tests.client.calls import Me, me_async, me_sync
 from tests.client.fixtures import Deployment, open_deployment
+from tests.client.openers import Blocking, Opener
 from tests.client.stub_server import StubServer, serving
 
 
@@ -28,6 +29,14 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     """A real service, shared by the tests of a file; each makes accounts of its own."""
     with open_deployment(tmp_path_factory.mktemp("deployment")) as deployment:
         yield deployment
+
+
+@pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
+def opener(request: pytest.FixtureRequest, deployment: Deployment) -> Iterator[Opener]:
+    opener = Opener(request.param, deployment)
+    yield opener
+    for client in opener.opened:
+        client.close()
 
 
 @pytest.fixture

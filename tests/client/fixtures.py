@@ -24,10 +24,10 @@ class Deployment:
     def url(self) -> str:
         return self.node.api_url
 
-    def account(self, gold: str = "1000000") -> str:
+    def account(self, gold: str = "1000000", **fields: Any) -> str:
         """A new account that may trade in both environments."""
         login = f"client{next(_numbers)}"
-        self.desk.account(login, allocation={"gold": gold, "silver": "0"}, production_trading=True)
+        self.desk.account(login, allocation={"gold": gold, "silver": "0"}, production_trading=True, **fields)
         return login
 
     def key(self, login: str, environment: Environment = Environment.TEST, **fields: Any) -> str:

@@ -117,3 +117,104 @@ def test_an_address_with_the_path_of_the_api_is_told_what_to_leave_out(
 @pytest.mark.parametrize("path", ["/api", "/api/trading", "/api/trading/v10", "/trading/v1"])
 def test_a_path_that_only_looks_like_the_apis_is_kept(kind: Kind, path: str) -> None:
     assert f"{ADDRESS}{path}/api/trading/test/v1>" in repr(kind(f"{ADDRESS}{path}", TEST_KEY))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"), [("/docs", "/docs"), ("/docs/", "/docs/"), ("/x/openapi.json", "/openapi.json")]
+)
+def test_an_address_of_a_page_is_told_what_to_leave_out(kind: Kind, path: str, told: str) -> None:
+    with pytest.raises(ValueError, match=f"leave out '{told}'"):
+        kind(ADDRESS + path, TEST_KEY)
+
+
+@pytest.mark.parametrize("address", [f" {ADDRESS}", f"{ADDRESS}\n", f"{ADDRESS}/ "])
+def test_an_address_with_blanks_around_it(kind: Kind, address: str) -> None:
+    with pytest.raises(ValueError, match="base_url has a blank or a line break around it: remove that"):
+        kind(address, TEST_KEY)
+
+
+@pytest.mark.parametrize("address", [f"{ADDRESS}/", f"{ADDRESS}//", "HTTPS://trading.example:443/"])
+def test_slashes_and_large_letters_do_no_harm(kind: Kind, address: str) -> None:
+    assert repr(kind(address, TEST_KEY)).endswith(f"at {ADDRESS}/api/trading/test/v1>")
+
+
+# --- From the process's environment -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setenv("BULLION_BASE_URL", f"{ADDRESS}/broker")
+    monkeypatch.setenv("BULLION_API_KEY", LIVE_KEY)
+    return monkeypatch
+
+
+@pytest.mark.usefixtures("variables")
+def test_address_and_key_come_from_the_environment(kind: Kind) -> None:
+    client = kind()
+    assert repr(client).endswith(f" for production at {ADDRESS}/broker/api/trading/v1>")
+    assert SECRET not in repr(vars(client))
+
+
+@pytest.mark.usefixtures("variables")
+def test_arguments_come_before_the_environment(kind: Kind) -> None:
+    assert repr(kind("https://other.example")).endswith(
+        "for production at https://other.example/api/trading/v1>"
+    )
+    assert repr(kind(api_key=TEST_KEY)).endswith(f"for test at {ADDRESS}/broker/api/trading/test/v1>")
+    with pytest.raises(ValueError, match="api_key must start with"):
+        kind(api_key="")
+
+
+@pytest.mark.parametrize("value", [None, ""])
+@pytest.mark.parametrize(
+    ("name", "argument"), [("BULLION_BASE_URL", "base_url"), ("BULLION_API_KEY", "api_key")]
+)
+def test_what_is_missing_is_told(
+    kind: Kind, variables: pytest.MonkeyPatch, name: str, argument: str, value: str | None
+) -> None:
+    if value is None:
+        variables.delenv(name)
+    else:
+        variables.setenv(name, value)
+    with pytest.raises(ValueError, match=f"{argument} is missing: give it, or set {name} in the environment"):
+        kind()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("BULLION_BASE_URL", "trading.example", "^BULLION_BASE_URL must begin with http:// or https://"),
+        (
+            "BULLION_BASE_URL",
+            f"{ADDRESS}/api/trading/v1",
+            "^BULLION_BASE_URL must end before the API's own path",
+        ),
+        ("BULLION_API_KEY", SECRET, r"^BULLION_API_KEY must start with 'key_test\.'"),
+        ("BULLION_API_KEY", f"{TEST_KEY}\n", "^BULLION_API_KEY has white space"),
+    ],
+)
+def test_a_variable_that_cannot_be_used_is_named(
+    kind: Kind, variables: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    variables.setenv(name, value)
+    with pytest.raises(ValueError, match=said) as caught:
+        kind()
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+# --- For one environment ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "environment"), [(TEST_KEY, Environment.TEST), (LIVE_KEY, Environment.PRODUCTION)]
+)
+def test_a_client_for_one_environment_refuses_a_key_of_the_other(
+    kind: Kind, key: str, environment: Environment
+) -> None:
+    other = Environment.PRODUCTION if environment is Environment.TEST else Environment.TEST
+    assert kind(ADDRESS, key, environment=environment).environment is environment
+    for wrong in (other, other.value):
+        with pytest.raises(
+            ValueError, match=f"the key is for {environment}, and this client is only for {other}"
+        ):
+            kind(ADDRESS, key, environment=wrong)

@@ -1,13 +1,12 @@
 """Every call of both clients against the real service."""
 
-import asyncio
-import inspect
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,9 +14,11 @@ import pytest
 
 from bullion_client import (
     AsyncClient,
+    BudgetRefused,
     Client,
     CredentialRefused,
     Environment,
+    Journal,
     KeyReused,
     LimitExceeded,
     MarketRefused,
@@ -26,6 +27,7 @@ from bullion_client import (
     NotPlaced,
     OrderRejected,
     OrderStatus,
+    OutcomeUnknown,
     PriceMoved,
     ProductionOrder,
     QuantityRefused,
@@ -35,60 +37,11 @@ from bullion_client import (
     Unit,
     UnknownSymbol,
 )
+from bullion_client.intent import make_intent
 from tests.client.fixtures import Deployment
+from tests.client.openers import Opener
 from tests.support.orders import BUY_PRICE, GOLD, SELL_PRICE
 from tests.support.production import WIDE_OPEN
-
-
-class Blocking:
-    """An `AsyncClient` whose calls can be written down like those of a `Client`."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        self._runner = asyncio.Runner()
-        self._client = AsyncClient(*arguments, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        def call(*arguments: Any, **options: Any) -> Any:
-            made = getattr(self._client, name)(*arguments, **options)
-            return self._runner.run(_collected(made) if hasattr(made, "__aiter__") else made)
-
-        value = getattr(self._client, name)
-        return call if inspect.isroutine(value) else value
-
-    def close(self) -> None:
-        self._runner.run(self._client.aclose())
-        self._runner.close()
-
-
-async def _collected(items: Any) -> list[Any]:
-    return [item async for item in items]
-
-
-class Opener:
-    """Opens clients of one kind, and closes them."""
-
-    def __init__(self, kind: Any, deployment: Deployment) -> None:
-        self._kind = kind
-        self._deployment = deployment
-        self.opened: list[Any] = []
-
-    def __call__(
-        self, environment: Environment = Environment.TEST, gold: str = "1000000", **options: Any
-    ) -> Any:
-        key = self._deployment.key(self._deployment.account(gold), environment)
-        return self.at(self._deployment.url, key, **options)
-
-    def at(self, url: str, key: str, **options: Any) -> Any:
-        self.opened.append(self._kind(url, key, **options))
-        return self.opened[-1]
-
-
-@pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
-def opener(request: pytest.FixtureRequest, deployment: Deployment) -> Iterator[Opener]:
-    opener = Opener(request.param, deployment)
-    yield opener
-    for client in opener.opened:
-        client.close()
 
 
 def test_a_day_in_the_test_environment(opener: Opener) -> None:
@@ -119,6 +72,69 @@ def test_a_day_in_the_test_environment(opener: Opener) -> None:
     positions = client.positions()
     assert (positions.gold.net, positions.gold.unit, positions.symbols) == (Decimal("1.5"), Unit.GRAM, ())
     assert client.wait(bought) is bought
+
+
+def test_one_quote_and_what_belongs_to_an_answer(opener: Opener) -> None:
+    client = opener()
+    quote = client.quote("GOLD")
+    assert (quote, len(quote.request_id)) == (client.quotes("GOLD")[0], 24)
+    with pytest.raises(UnknownSymbol):
+        client.quote("gold")
+    first, again = (client.with_raw_response.buy("GOLD", 5, idempotency_key="k-1") for _ in range(2))
+    assert (first.status, first.replayed) == (201, False)
+    assert (again.status, again.replayed, again.value) == (200, True, first.value)
+    assert first.request_id == first.value.request_id != again.request_id == again.value.request_id
+    assert int(again.headers["RateLimit-Remaining"]) >= 0
+
+
+def test_scenarios_are_played_by_headers(opener: Opener, tmp_path: Path) -> None:
+    client = opener(scenarios=True, journal=Journal(tmp_path / "orders.journal"))
+    lost = {"X-Bullion-Scenario": "booking_outcome_unknown; order=booked; retry_after=1"}
+    raw = client.with_raw_response.buy("GOLD", 5, headers=lost)
+    assert (raw.value.deal_label, raw.replayed) == ("T-1", True)
+    with pytest.raises(OutcomeUnknown) as caught:
+        client.with_options(deadline=0, headers=lost).buy("GOLD", 5)
+    assert client.find(caught.value.intent).deal_label == "T-2"
+    with pytest.raises(BudgetRefused) as refused:
+        client.with_options(deadline=0).me(headers={"X-Bullion-Scenario": "rate_limited; retry_after=5"})
+    assert refused.value.retry_after == 5
+    assert len(list(client.orders())) == 2
+
+
+def test_what_became_of_an_intent_is_found_without_placing_it(opener: Opener, deployment: Deployment) -> None:
+    for environment in Environment:
+        client = opener(environment)
+        intent = make_intent(environment, "k-1", datetime.now(UTC), "GOLD", "buy", 5, None, None)
+        assert client.find(intent) is None
+        in_doubt = replace(intent, in_doubt=True)
+        with pytest.raises(OutcomeUnknown):
+            client.find(in_doubt)
+        assert list(client.orders()) == []
+        order = client.resume(intent)
+        assert client.find(intent) == client.find(in_doubt) == order
+        with pytest.raises(KeyReused):
+            client.find(replace(intent, quantity=Decimal(6)))
+        moved = make_intent(environment, "k-2", datetime.now(UTC), "GOLD", "buy", 5, "1", None)
+        for ask in (client.resume, client.find):
+            with pytest.raises(PriceMoved):
+                ask(moved)
+        assert list(client.orders()) == [order]
+
+
+def test_while_production_is_closed_an_intent_cannot_be_asked_about(
+    opener: Opener, deployment: Deployment
+) -> None:
+    """Its answer would be the same whether there is an order or not."""
+    client = opener(Environment.PRODUCTION)
+    intent = make_intent(Environment.PRODUCTION, "k-1", datetime.now(UTC), "GOLD", "buy", 5, None, None)
+    client.resume(intent)
+    deployment.switch(production=False)
+    try:
+        with pytest.raises(OutcomeUnknown) as caught:
+            client.find(replace(intent, in_doubt=True))
+        assert caught.value.code == "production_trading_disabled"
+    finally:
+        deployment.switch(production=True)
 
 
 @pytest.mark.parametrize("code", ["gold", "TIN", ""])
