@@ -32,7 +32,7 @@ def confirm_order(client: Client, intent: Intent) -> None:
     require_terminal()
     try:
         symbol = next((each for each in client.symbols() if each.symbol_code == intent.symbol_code), None)
-        quote = None if symbol is None else client.quotes(intent.symbol_code)[0]
+        quote = None if symbol is None else client.quote(intent.symbol_code)
         known = "There is no such symbol." if quote is None else None
     except BullionError as error:
         # A key with only orders:write cannot read prices. The service checks the order in any case.

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -57,7 +57,8 @@ def open_journal(session: Session, credentials: Credentials, given: Path | None)
     An intent belongs to an account: sent with a key of another account, it would be a new order. So the
     account of the key is read first.
     """
-    with session.client(credentials) as client:
+    # Headers are for the command itself: a scenario of an order is none of the account.
+    with replace(session, headers={}).client(credentials) as client:
         account = _account(client)
     path = given or default_path(credentials, account)
     journal = Journal(path, account=account.login_id)

@@ -42,6 +42,19 @@ def time_argument(_context: click.Context, _parameter: click.Parameter, words: s
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
+def headers_argument(
+    _context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]
+) -> dict[str, str]:
+    """Read headers, each written as in HTTP."""
+    headers = {}
+    for each in words:
+        name, colon, value = each.partition(":")
+        if not colon:
+            raise click.BadParameter("A header is written 'Name: value'.")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
 def with_session(command: Callable[..., int]) -> Callable[..., int]:
     """Add the options that every command has, and pass them as a `Session`."""
 
@@ -61,15 +74,28 @@ def with_session(command: Callable[..., int]) -> Callable[..., int]:
         help="How long to retry when the service is busy or unavailable.",
     )
     @click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        callback=headers_argument,
+        metavar="'NAME: VALUE'",
+        help="A header to send along, such as 'X-Bullion-Scenario: stale_rate'. May be repeated.",
+    )
+    @click.option(
         "--json", "as_json", is_flag=True, help="Print JSON, with the API's field names and exact numbers."
     )
     @functools.wraps(command)
     def with_options(
-        *arguments: Any, base_url: str | None, deadline_s: float, as_json: bool, **options: Any
+        *arguments: Any,
+        base_url: str | None,
+        deadline_s: float,
+        headers: dict[str, str],
+        as_json: bool,
+        **options: Any,
     ) -> int:
         source = click.get_current_context().get_parameter_source("base_url")
         base_url_from = ADDRESS if source == ParameterSource.ENVIRONMENT else "--base-url"
-        session = Session(base_url, base_url_from, deadline_s, as_json)
+        session = Session(base_url, base_url_from, deadline_s, as_json, headers)
         try:
             with retry_notes(session):
                 return command(session, *arguments, **options)

@@ -23,6 +23,8 @@ from bullion_client.cli.resume_command import resume_command
 
 _NAME = "bullion-client"
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+_COMPLETION = "_BULLION_CLIENT_COMPLETE"
+"""A shell sets it to ask for the words that may come next, or for the script that asks for them."""
 _API_KEY = re.compile(r"(^|=)key_(test|live)\.")
 
 
@@ -98,18 +100,20 @@ def _run(words: Sequence[str]) -> int:
             "One of the arguments looks like an API key. Every user of this machine can read arguments, and "
             "the shell's history keeps them. Ask for a rotated key, and set BULLION_API_KEY to the new one."
         )
-    if not words:
+    if not words and _COMPLETION not in os.environ:
         # As click 8.2 does; older versions end with 0.
         with click.Context(program, info_name=_NAME, **program.context_settings) as context:
             click.echo(program.get_help(context), err=True)
         return ExitCode.USAGE
     try:
-        result = program.main(list(words), prog_name=_NAME, standalone_mode=False)
+        result = program.main(list(words), _NAME, _COMPLETION, standalone_mode=False)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else _NAME
         raise usage_error(f"{_message(error)}\nHelp: {command} --help") from None
     except click.ClickException as error:
         raise usage_error(error.format_message()) from None
+    except SystemExit as ended:  # How click ends after it has completed a word.
+        return int(ended.code or 0)
     except click.Abort:
         raise CommandError(ExitCode.INTERRUPTED, "interrupted", "Interrupted.") from None
     return int(result or 0)

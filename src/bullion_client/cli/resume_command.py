@@ -1,6 +1,6 @@
 """The command `resume`, for orders with an unknown outcome."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,12 +55,14 @@ _INTENT_COLUMNS = (
 class _Result:
     intent: Intent
     order: Order | None
+    """None if it failed, or if it is not booked."""
     failure: CommandError | None
 
 
 @click.command("resume")
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
 @click.option("--list", "only_list", is_flag=True, help="Only list the orders, and send nothing.")
+@click.option("--check", is_flag=True, help="Only ask which of the orders are booked, and place nothing.")
 @click.option(
     "--abandon",
     is_flag=True,
@@ -75,6 +77,7 @@ def resume_command(
     session: Session,
     keys: tuple[str, ...],
     only_list: bool,
+    check: bool,
     abandon: bool,
     wait: bool,
     wait_s: float | None,
@@ -90,10 +93,13 @@ def resume_command(
     \b
     Examples:
       bullion-client resume --list
+      bullion-client resume --check
       bullion-client resume --wait --yes
     """
     if abandon and not keys:
         raise click.UsageError("--abandon needs the KEYs of the orders to remove.")
+    if only_list + check + abandon > 1:
+        raise click.UsageError("--list, --check and --abandon exclude each other.")
     with _outcome_unknown(), open_journal(session, session.credentials(), journal_path) as opened:
         intents = _chosen(opened.unsettled(), keys)
         if abandon:
@@ -101,9 +107,11 @@ def resume_command(
                 opened.abandon(intent)
         if abandon or only_list:
             return _show_intents(session, intents)
-        if intents and opened.client.environment == Environment.PRODUCTION and not yes:
+        if intents and opened.client.environment == Environment.PRODUCTION and not yes and not check:
             _ask(opened.client, intents)
-        results = _resume(opened, intents, wait_seconds(wait, wait_s), ResumeHint(session, journal_path))
+        send = opened.client.find if check else opened.client.resume
+        hint = ResumeHint(session, journal_path)
+        results = _resume(opened, send, intents, wait_seconds(wait, wait_s), hint)
     code = _show_results(session, results)
     for path in other_journals(opened.journal) if journal_path is None else ():
         session.note(f"Another account or address has unsettled orders, in {path}.")
@@ -149,11 +157,15 @@ def _ask(client: Client, intents: Sequence[Intent]) -> None:
 
 
 def _resume(
-    opened: OpenJournal, intents: Sequence[Intent], wait_s: float | None, resume_hint: ResumeHint
+    opened: OpenJournal,
+    send: Callable[[Intent], Order | None],
+    intents: Sequence[Intent],
+    wait_s: float | None,
+    resume_hint: ResumeHint,
 ) -> list[_Result]:
     results: list[_Result] = []
     for intent in intents:
-        results.append(_resume_one(opened, intent, wait_s, resume_hint))
+        results.append(_resume_one(opened, send, intent, wait_s, resume_hint))
         failure = results[-1].failure
         if failure is not None and failure.exit_code == ExitCode.INTERRUPTED:
             break
@@ -161,16 +173,22 @@ def _resume(
 
 
 def _resume_one(
-    opened: OpenJournal, intent: Intent, wait_s: float | None, resume_hint: ResumeHint
+    opened: OpenJournal,
+    send: Callable[[Intent], Order | None],
+    intent: Intent,
+    wait_s: float | None,
+    resume_hint: ResumeHint,
 ) -> _Result:
     try:
-        order = opened.client.resume(intent)
+        order = send(intent)
     except BullionError as error:
         return _Result(intent, None, resume_hint.after_error(error, intent))
     except KeyboardInterrupt:
         return _Result(intent, None, resume_hint.after_interrupt(intent))
     except OSError as error:  # The journal, before anything was sent, as for a new order.
         return _Result(intent, None, journal_error(opened.journal, error))
+    if order is None:
+        return _Result(intent, None, None)
     result = wait_for_order(opened.client, order, wait_s)
     return _Result(intent, result.order, result.failure)
 
@@ -183,6 +201,11 @@ def _show_intents(session: Session, intents: Sequence[Intent]) -> int:
     else:
         print_line("No unsettled orders.")
     return ExitCode.DONE
+
+
+def _not_booked(intent: Intent) -> str:
+    order = f"{intent.trade_type} {plain(intent.quantity)} {text(intent.symbol_code)}"
+    return f"Not booked: {order}, key {intent.idempotency_key}. It can be resumed, or removed with --abandon."
 
 
 def _show_results(session: Session, results: Sequence[_Result]) -> int:
@@ -203,6 +226,9 @@ def _show_results(session: Session, results: Sequence[_Result]) -> int:
         orders = [result.order for result in results if result.order is not None]
         if orders:
             print_orders(orders)
-        for failure in failures:
-            failure.print(as_json=False)
+        for result in results:
+            if result.failure is not None:
+                result.failure.print(as_json=False)
+            elif result.order is None:
+                print_line(_not_booked(result.intent))
     return max((failure.exit_code for failure in failures), key=_WORST_LAST.index, default=ExitCode.DONE)

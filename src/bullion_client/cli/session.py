@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -38,6 +38,7 @@ class Session:
     """The option or the variable that set it."""
     deadline_s: float
     as_json: bool
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def credentials(self) -> Credentials:
         """Read them from the options and the environment; ask at a terminal for what is missing."""
@@ -57,12 +58,16 @@ class Session:
         credentials = credentials or self.credentials()
         try:
             client = Client(
-                credentials.base_url, credentials.api_key, deadline=self.deadline_s, journal=journal
+                credentials.base_url,
+                credentials.api_key,
+                deadline=self.deadline_s,
+                journal=journal,
+                headers=self.headers,
             )
         except ValueError as error:
             # The error names arguments of the library, which are options or variables here.
             words = str(error).replace("api_key", credentials.api_key_from)
-            words = words.replace("base_url", credentials.base_url_from)
+            words = words.replace("base_url", credentials.base_url_from).replace("headers ", "--header ")
             raise usage_error(f"{words}.") from None
         with client:
             yield client

@@ -14,7 +14,7 @@ from tests.docs.markdown import ROOT, prose, quoted, table_rows
 
 PAGE = ROOT / "docs/python-client.md"
 PACKAGE_README = ROOT / "client/README.md"
-IN_EVERY_COMMAND = {"--json", "--base-url", "--deadline"}
+IN_EVERY_COMMAND = {"--json", "--base-url", "--deadline", "--header"}
 """Told once, above the table."""
 
 

@@ -317,3 +317,13 @@ def test_an_answer_that_cannot_be_written_down(shell: Shell, shop: Shop) -> None
     assert "Exception ignored" not in err
     assert len(shop.orders(shell.key)) == 1
     assert shell.unsettled() == []
+
+
+def test_a_scenario_is_played_by_a_header(shell: Shell, shop: Shop) -> None:
+    """With a journal, whose account is read without it."""
+    shell.key = shop.key(shop.account(scenarios=True))
+    lost = "X-Bullion-Scenario: booking_outcome_unknown; order=booked; retry_after=1"
+    assert shell.done("buy", "GOLD", "5", "--header", lost, "--json").json["deal_label"] == "T-1"
+    halted = ("--header", "X-Bullion-Scenario:trading_halted", "--header", "X-Shop: 7")
+    assert shell.failed(3, "buy", "GOLD", "5", *halted, "--json").error["code"] == "trading_halted"
+    assert len(shop.orders(shell.key)) == 1

@@ -3,9 +3,12 @@
 import signal
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from bullion_client import Journal
 from tests.client.cli.lossy_proxy import LossyProxy, line_to
 from tests.client.cli.shell import Shell
 from tests.client.cli.shop import Shop
@@ -53,6 +56,36 @@ def test_a_command_killed_before_its_order_arrives(shell: Shell, shop: Shop, lin
     assert first.rows[1][2:6] == ["sell", "2.0000", "kg", "SILVER"]
     shell.done("resume")
     assert len(shop.orders(shell.key)) == 1
+
+
+def test_checking_places_nothing(shell: Shell, shop: Shop, line: LossyProxy) -> None:
+    line.cuts = True
+    shell.failed(4, "sell", "SILVER", "2", "--deadline", "0.1")
+    line.cuts = False
+    (intent,) = shell.unsettled()
+    early = shell.failed(4, "resume", "--check")
+    assert "unknown whether the order is booked" in early.err
+    # As if the lost try were long over.
+    Journal(shell.journals()[0]).note(replace(intent, unanswered_until=intent.made_at - timedelta(hours=1)))
+    late = shell.done("resume", "--check")
+    assert late.out.startswith(f"Not booked: sell 2 SILVER, key {intent.idempotency_key}.")
+    (item,) = shell.done("resume", "--check", "--json").json["items"]
+    assert (item["order"], item["error"]) == (None, None)
+    assert shop.orders(shell.key) == []
+    assert len(shell.unsettled()) == 1
+
+
+def test_checking_finds_an_order_and_settles_it(live_shell: Shell, shop: Shop, line: LossyProxy) -> None:
+    """In production, too, it asks nothing: nothing can be placed."""
+    line.holds = True
+    with live_shell.process("buy", "GOLD", "5", "--yes") as process:
+        assert line.kept_back.wait(30)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    line.holds = False
+    (item,) = live_shell.done("resume", "--check", "--json").json["items"]
+    assert [item["order"]["id"]] == [order["id"] for order in shop.orders(live_shell.key)]
+    assert live_shell.unsettled() == []
 
 
 def test_ctrl_c_while_an_order_is_under_way(shell: Shell, shop: Shop, line: LossyProxy) -> None:

@@ -98,6 +98,10 @@ def test_the_version(shell: Shell) -> None:
         (("orders", "--all", "--limit", "5"), "use it without --limit and --offset"),
         (("orders", "--side", "hold"), "is not one of 'buy', 'sell'"),
         (("order", "x"), "is not a valid UUID"),
+        (("me", "--header", "X-Shop"), "A header is written 'Name: value'."),
+        (("me", "--header", "X Shop: 7"), "--header has a name that no header can have: 'X Shop'."),
+        (("me", "--header", "Idempotency-Key: 7"), "--header cannot set Idempotency-Key"),
+        (("resume", "--list", "--check"), "--list, --check and --abandon exclude each other."),
     ],
 )
 def test_what_cannot_be_meant_is_told_in_words_and_as_json(
@@ -143,6 +147,8 @@ def test_settings_that_cannot_be_used_are_named(shell: Shell, setting: str, valu
         ("http://u:p@x.example", "must be a plain address"),
         ("http://x.example/api/trading/test/v1", "leave out '/api/trading/test/v1' and what follows it"),
         ("http://x.example/api/trading/v1/me", "leave out '/api/trading/v1' and what follows it"),
+        ("https://x.example/broker/docs/", "leave out '/docs/' and what follows it"),
+        (" http://x.example", "has a blank or a line break around it: remove that"),
     ],
 )
 def test_an_address_that_cannot_be_used_names_where_it_came_from(
@@ -191,3 +197,24 @@ def test_without_a_command_the_help_is_shown_as_it_is(shell: Shell) -> None:
 def test_the_address_may_be_an_argument(shell: Shell) -> None:
     done = shell.done("me", "--base-url", shell.base_url, "--json", BULLION_BASE_URL="")
     assert json.loads(done.out)["environment"] == "test"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bullion-client ", COMMANDS),
+        ("bullion-client q", ["quote"]),
+        ("bullion-client orders --side ", ["buy", "sell"]),
+        ("bullion-client resume --ab", ["--abandon"]),
+    ],
+)
+def test_words_are_completed(shell: Shell, line: str, words: list[str]) -> None:
+    """As a shell asks for them, whatever is set, and without asking for a key."""
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    done = shell.done(_BULLION_CLIENT_COMPLETE="bash_complete", BULLION_API_KEY="", **asked)
+    assert sorted(done.out.split()) == [f"plain,{word}" for word in words]
+
+
+def test_a_shell_that_is_not_known_gets_nothing_to_run(shell: Shell) -> None:
+    done = shell.run(_BULLION_CLIENT_COMPLETE="cmd_source")
+    assert (done.code, done.out, done.err) == (1, "", "")
