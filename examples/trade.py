@@ -35,7 +35,7 @@ def finish(client: Client, journal: Journal) -> None:
 def buy(client: Client, symbol_code: str, wish: Decimal) -> Order:
     """Buy up to the wished weight, in the sizes that the symbol has, near the price that is quoted now."""
     (symbol,) = (each for each in client.symbols() if each.symbol_code == symbol_code)
-    (quote,) = client.quotes(symbol_code)
+    quote = client.quote(symbol_code)
     if not quote.tradable or quote.buy is None:
         raise SystemExit(f"Not now: {quote.reason}")
     weight = min(wish, symbol.maximum, client.positions().gold.free) // symbol.step * symbol.step

@@ -77,12 +77,9 @@ def test_checking_places_nothing(shell: Shell, shop: Shop, line: LossyProxy) -> 
 
 def test_checking_finds_an_order_and_settles_it(live_shell: Shell, shop: Shop, line: LossyProxy) -> None:
     """In production, too, it asks nothing: nothing can be placed."""
-    line.holds = True
-    with live_shell.process("buy", "GOLD", "5", "--yes") as process:
-        assert line.kept_back.wait(30)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    line.holds = False
+    line.loses = True
+    live_shell.failed(4, "buy", "GOLD", "5", "--yes", "--deadline", "0.1")
+    line.loses = False
     (item,) = live_shell.done("resume", "--check", "--json").json["items"]
     assert [item["order"]["id"]] == [order["id"] for order in shop.orders(live_shell.key)]
     assert live_shell.unsettled() == []
