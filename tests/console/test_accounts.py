@@ -1,6 +1,5 @@
 """Accounts in the console: found, made, changed, and their keys issued, rotated and revoked."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.console_client import ConsoleClient, buttons_of
 from tests.support.dealing import Dealing
 from tests.support.desk import Office
 from tests.support.node import until
@@ -234,22 +234,20 @@ def test_a_test_book_is_reset_and_refusals_are_told(someone: Visitor, dealing: D
 
 
 def test_a_viewer_sees_accounts_and_cannot_act(
-    someone: Visitor, console: ConsoleProcess, office: Office, hire: Callable[[str], str]
+    console: ConsoleProcess, office: Office, hire: Callable[[str], str]
 ) -> None:
     office.desk.account("asha")
     office.desk.key("asha")
     token = hire("viewer")
-    page = someone.open(token, "accounts/asha")
-    buttons = page.locator("main button")
-    expect(buttons).to_have_count(10)
-    for number in range(10):
-        expect(buttons.nth(number)).to_be_disabled()
-        expect(buttons.nth(number)).to_have_accessible_description(re.compile("^needs the role "))
-    expect(page.locator("main .why:visible")).to_have_count(10)
-    page.goto(f"{console.url}/accounts")
-    expect(page.get_by_role("button", name="New account")).to_be_disabled()
     before = newest(office)
     with session_of(console, token) as (client, csrf):
+        viewer = ConsoleClient(console, client, csrf)
+        shown = viewer.see("accounts/asha")
+        assert len(buttons_of(shown)) == shown.count('class="why"') == 10
+        (new,) = [each for each in buttons_of(viewer.see("accounts")) if each.name == "New account"]
+        for button in (*buttons_of(shown), new):
+            assert button.disabled, button
+            assert button.description.startswith("needs the role "), button
         for path, fields in {
             "issue-key?login=asha": {"environment": "test", "name": "x", "scope account:read": "yes"},
             "switch?login=asha&switch=active&to=off": {},
@@ -260,12 +258,6 @@ def test_a_viewer_sees_accounts_and_cannot_act(
             answer = client.post(f"/actions/accounts/{path}", data=form, headers={"Origin": console.url})
             assert (answer.status_code, "yours is viewer" in answer.text) == (403, True), answer.text
     assert newest(office) == before
-
-
-def test_an_account_that_is_not_there_is_told_so(someone: Visitor, office: Office, admin: str) -> None:
-    someone.expect_trouble("404")
-    page = someone.open(admin, "accounts/nobody")
-    expect(page.locator("#main")).to_contain_text("There is no such account on this broker.")
 
 
 def test_one_client_works_on_a_telephone(visit: Callable[..., Visitor], office: Office, admin: str) -> None:

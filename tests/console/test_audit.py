@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from html import unescape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from playwright.sync_api import expect
 
 from bullion.desk.registry import all_actions, entry_names
-from tests.support.console import Visitor
+from tests.support.console import ConsoleProcess, Visitor
+from tests.support.console_client import console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import Office
 from tests.support.production import store_says
@@ -48,19 +50,21 @@ def test_an_entry_shows_what_was_before_and_after(
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows).to_have_count(1)
     expect(rows.first.locator(".said")).to_contain_text("account asha created in group retail, Asha Jewels")
-    page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=2001-12-31")
-    expect(page.locator(".empty")).to_contain_text("No more matching entries")
     now = datetime.now(ZoneInfo("Asia/Kolkata"))
     yesterday, today = (now - timedelta(days=1)).date(), now.date()
-    page.goto(f"{someone.console.url}/audit?from=2001-01-01&to=9999-12-31&who=nobody")
-    expect(page.locator("#trail")).to_contain_text("is not a date")
-    page.goto(f"{someone.console.url}/audit?what=create_account&from={yesterday}&to={today}&who=AN+admin")
-    expect(rows).to_have_count(2)
+    with console_client(someone.console, office) as at:
+        assert "No more matching entries" in at.see("audit?from=2001-01-01&to=2001-12-31")
+        assert "is not a date" in text_of(at.see("audit?from=2001-01-01&to=9999-12-31&who=nobody"))
+        shown = at.see(f"audit?what=create_account&from={yesterday}&to={today}&who=AN+admin")
+        assert shown.count("<tr data-key=") == 2
 
 
 def test_a_premium_change_is_a_sentence_with_a_link(
     someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
 ) -> None:
+    dealing.desk.account(
+        "a-login-that-is-as-long-as-logins-may-be-which-is-sixty-four-ch", firm_name="F" * 90
+    )
     for premium in ("150", "120"):
         terms = {"GOLD": {"buy_premium": premium, "sell_premium": "-150"}}
         dealing.desk.do("PATCH", "/groups/retail", {"terms": terms})
@@ -71,35 +75,34 @@ def test_a_premium_change_is_a_sentence_with_a_link(
     expect(rows.nth(1).locator(".said p")).to_have_text(f"{named} placed by web at ₹71,360")
     expect(rows.nth(1).get_by_role("link", name=named)).to_have_attribute("href", f"/orders/{order['id']}")
     expect(rows.nth(2).locator(".said p")).to_have_text("retail: buy premium of GOLD ₹150 → ₹120 per 10 g")
+    # On a telephone, sentences are read without scrolling sideways.
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    region = "document.querySelector('#audit-table').parentElement"
+    assert page.evaluate(f"{region}.scrollWidth <= {region}.clientWidth")
     rows.nth(2).get_by_role("link", name="retail").click()
     expect(page).to_have_url(f"{someone.console.url}/market/groups#group-retail")
     expect(page.locator("#group-retail")).to_be_visible()
 
 
-def test_the_trail_fits_a_telephone(visit: Callable[..., Visitor], dealing: Dealing, admin: str) -> None:
-    dealing.desk.account(
-        "a-login-that-is-as-long-as-logins-may-be-which-is-sixty-four-ch", firm_name="F" * 90
-    )
-    someone = visit(viewport={"width": 360, "height": 740})
-    page = someone.open(admin, "audit")
-    expect(page.locator("#audit-table tbody tr").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    # Sentences are read without scrolling sideways.
-    region = "document.querySelector('#audit-table').parentElement"
-    assert page.evaluate(f"{region}.scrollWidth <= {region}.clientWidth")
-
-
-def test_a_long_trail_is_paged(someone: Visitor, office: Office, admin: str) -> None:
+def test_a_long_trail_is_paged(console: ConsoleProcess, office: Office) -> None:
     for number in range(51):
         office.desk.do("PATCH", "/switches", {"paused": number % 2 == 0})
-    page = someone.open(admin, "audit")
-    rows = page.locator("#audit-table tbody tr")
-    expect(rows).to_have_count(50)
-    last = int(str(rows.last.get_attribute("data-key")))
-    page.get_by_role("link", name="Older").click()
-    expect(rows.first).to_have_attribute("data-key", str(last - 1))
-    page.get_by_role("link", name="Newest").click()
-    expect(rows).to_have_count(50)
+    with console_client(console, office) as at:
+
+        def page_of(path: str) -> tuple[list[int], dict[str, str]]:
+            shown = at.see(path)
+            links = re.findall(r'<a [^>]*href="/([^"]+)"[^>]*>[^<]*(Older|Newest)', shown)
+            return [int(key) for key in re.findall(r'<tr data-key="(\d+)"', shown)], {
+                name: unescape(link) for link, name in links
+            }
+
+        newest, links = page_of("audit")
+        assert len(newest) == 50
+        older, links = page_of(links["Older"])
+        assert older[0] == newest[-1] - 1
+        again, _ = page_of(links["Newest"])
+        assert again == newest
 
 
 def test_the_chain_is_checked_and_a_break_is_shown_at_its_entry(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.console import ConsoleProcess, session_of
-from tests.support.console_client import ConsoleClient, console_client
+from tests.support.console_client import ConsoleClient, console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import nothing_changed
 from tests.support.line_state import line_report, line_state_statement
@@ -42,12 +42,6 @@ def short(dealing: Dealing) -> Dealing:
     dealing.desk.do("PUT", "/hedge/contracts/OUNCE", OUNCE)
     dealing.placed(quantity="900")
     return dealing
-
-
-def text_of(html: str) -> str:
-    """What a person reads, with ordinary spaces."""
-    plain = re.sub(r"<[^>]*>", " ", html).replace(_NBSP, " ").replace("&#x27;", "'")
-    return re.sub(r"\s+", " ", plain)
 
 
 def covers(dealing: Dealing) -> list[dict[str, Any]]:

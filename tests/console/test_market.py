@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.console_client import ConsoleClient, buttons_of
 from tests.support.dealing import Dealing
-from tests.support.desk import SYMBOL, Office
+from tests.support.desk import Office
 from tests.support.node import until
 from tests.support.orders import QUOTES, Trader, refused
 from tests.support.price_slips import india, set_up
@@ -56,27 +57,12 @@ def _code(answer: httpx.Response) -> str | None:
     return str(refused(answer, answer.json()["detail"]["code"])["code"])
 
 
-def test_a_size_rule_meets_the_next_order(
+def test_a_symbol_is_edited_and_the_rule_meets_the_next_order(
     someone: Visitor, dealing: Dealing, trader: Trader, admin: str
 ) -> None:
-    becomes(trader, None, quantity=2)
     page = someone.open(admin, "market/symbols")
-    dialog = asked(page, "Edit GOLD")
-    dialog.get_by_label("Smallest order").fill("5")
-    save(dialog)
-    told(page, "GOLD: minimum 0.0001 g → 5 g.")
-    expect(page.locator("#symbols-table")).to_contain_text("5\N{NO-BREAK SPACE}g to")
-    becomes(trader, "quantity_rule", quantity=2)
-    becomes(trader, None, quantity=5)
-    entry = dealing.desk.do("GET", "/audit?limit=1")["items"][0]
-    assert (entry["action"], entry["subject"]) == ("patch_symbol", "GOLD")
-
-
-def test_a_mistyped_number_is_told_beside_its_field_and_nothing_is_saved(
-    someone: Visitor, dealing: Dealing, admin: str
-) -> None:
     before = dealing.desk.state()
-    page = someone.open(admin, "market/symbols")
+    # A mistyped number is told beside its field, and nothing is saved.
     someone.expect_trouble("422")
     dialog = asked(page, "Edit GOLD")
     dialog.get_by_label("Smallest order").fill("1o")
@@ -94,6 +80,25 @@ def test_a_mistyped_number_is_told_beside_its_field_and_nothing_is_saved(
     expect(wrong).to_contain_text("not above maximum")
     expect(dialog.locator(".wrong")).to_have_count(1)
     assert dealing.desk.state() == before
+    # Corrected, it is saved, told in words, and the next order meets it.
+    becomes(trader, None, quantity=2)
+    dialog.get_by_label("Smallest order").fill("5")
+    save(dialog)
+    told(page, "GOLD: minimum 0.0001 g → 5 g.")
+    expect(page.locator("#symbols-table")).to_contain_text("5\N{NO-BREAK SPACE}g to")
+    becomes(trader, "quantity_rule", quantity=2)
+    becomes(trader, None, quantity=5)
+    entry = dealing.desk.do("GET", "/audit?limit=1")["items"][0]
+    assert (entry["action"], entry["subject"]) == ("patch_symbol", "GOLD")
+    # Who saves what was changed meanwhile is told.
+    someone.expect_trouble("409")
+    dialog = asked(page, "Edit GOLD")
+    dealing.desk.do("PATCH", "/symbols/GOLD", {"step": "0.5", "minimum": "0.5"})
+    dialog.get_by_label("Largest order").fill("10")
+    save(dialog)
+    expect(dialog).to_contain_text("GOLD was changed since you opened this form, so nothing was saved.")
+    gold = dealing.desk.do("GET", "/symbols")["items"][0]
+    assert (gold["maximum"], gold["step"]) == ("1000000.0000", "0.5000")
 
 
 def test_a_landed_price_is_previewed_as_it_is_then_quoted(
@@ -137,9 +142,10 @@ def test_a_landed_price_is_previewed_as_it_is_then_quoted(
     assert trader.quote("LANDED")["buy"] == quote["ask"]
 
 
-def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
+def test_a_dealer_freezes_sets_stock_premiums_and_rates_but_edits_no_symbol(
     someone: Visitor, trader: Trader, dealing: Dealing, hire: Callable[[str], str]
 ) -> None:
+    desk = dealing.desk
     page = someone.open(hire("dealer"), "market/symbols")
     dialog = asked(page, "Freeze GOLD")
     expect(dialog).to_contain_text("refused with symbol_frozen")
@@ -153,40 +159,29 @@ def test_a_dealer_freezes_a_symbol_and_puts_a_rate_but_edits_nothing(
     edit = page.get_by_role("button", name="Edit GOLD")
     expect(edit).to_be_disabled()
     expect(edit).to_have_accessible_description("needs the role admin")
-    assert dealing.desk.do("GET", "/symbols")["items"][0]["frozen"] is False
-
-
-def test_a_dealer_sets_premiums_and_stock(
-    someone: Visitor, office: Office, hire: Callable[[str], str]
-) -> None:
-    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
-    page = someone.open(hire("dealer"), "market/symbols")
+    expect(page.locator("main .why").first).to_be_visible()
+    assert desk.do("GET", "/symbols")["items"][0]["frozen"] is False
     dialog = asked(page, "Set stock of GOLD")
     dialog.get_by_label("Stock, g").fill("1,500")
     save(dialog, "Save")
     told(page, "GOLD: stock not counted → 1,500\N{NO-BREAK SPACE}g.")
     # What was booked since the dialog was opened is not undone.
     dialog = asked(page, "Set stock of GOLD")
-    office.desk.do("PATCH", "/symbols/GOLD", {"stock": "1400"})
+    desk.do("PATCH", "/symbols/GOLD", {"stock": "1400"})
     dialog.get_by_label("Stock, g").fill("2000")
     someone.expect_trouble("409")
     save(dialog, "Save")
     expect(dialog.get_by_role("alert")).to_contain_text("The stock of GOLD was changed since")
     dialog.get_by_role("button", name="Cancel").click()
-    assert office.desk.all("/symbols")[0]["stock"] == "1400.0000"
+    assert desk.all("/symbols")[0]["stock"] == "1400.0000"
     page.goto(f"{someone.console.url}/market/groups")
     expect(page.get_by_role("button", name="Stop trading: retail")).to_be_disabled()
     dialog = asked(page, "Edit terms of retail for all symbols")
     dialog.get_by_label("House earns when clients buy").fill("120")
     save(dialog, "Save")
     told(page, "margin on buys")
-    assert office.desk.all("/groups")[0]["default_terms"]["buy_premium"] == "120.00"
-
-
-def test_a_rate_that_lost_a_digit_is_asked_about_again(
-    someone: Visitor, office: Office, hire: Callable[[str], str]
-) -> None:
-    page = someone.open(hire("dealer"), "market/rates")
+    assert desk.all("/groups")[0]["default_terms"]["buy_premium"] == "120.00"
+    page.goto(f"{someone.console.url}/market/rates")
     expect(page.locator("#board")).to_contain_text("There are no rates yet.")
     dialog = asked(page, "Set another rate")
     dialog.get_by_label("Instrument").fill("METAL")
@@ -194,22 +189,25 @@ def test_a_rate_that_lost_a_digit_is_asked_about_again(
     dialog.locator("input[name=ask]").fill("123450")
     save(dialog, "Set rate")
     told(page, "METAL: none → 1,23,400.50 / 1,23,450.00")
+    # A rate that lost a digit is asked about again.
     dialog = asked(page, "Set rate of METAL")
     dialog.locator("input[name=bid]").fill("12340")
     save(dialog, "Set rate")
     expect(dialog).to_contain_text("1,23,400.50 → 12,340.00")
     expect(dialog).to_contain_text("−90.00 %")
     expect(dialog.get_by_role("button", name="Go back and correct")).to_be_focused()
-    assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "123400.500000"
+    assert desk.do("GET", "/rates")["items"][0]["bid"] == "123400.500000"
     save(dialog, "Yes, do it")
     told(page, "→ 12,340.00 / 1,23,450.00")
-    assert office.desk.do("GET", "/rates")["items"][0]["bid"] == "12340.000000"
+    assert desk.do("GET", "/rates")["items"][0]["bid"] == "12340.000000"
 
 
-def test_a_duty_dated_tomorrow_is_to_come_and_todays_is_marked(
+def test_a_duty_is_dated_tomorrow_removed_and_a_digit_too_many_corrected(
     someone: Visitor, office: Office, admin: str
 ) -> None:
+    set_up(office)
     office.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
+    office.desk.do("PUT", "/duties/customs", [{"from": india(-9), "rupees": "83500"}])
     page = someone.open(admin, "market/duty")
     dialog = asked(page, "Add an entry to gold")
     tomorrow = (datetime.now(INDIA) + timedelta(days=1)).date()
@@ -219,23 +217,19 @@ def test_a_duty_dated_tomorrow_is_to_come_and_todays_is_marked(
     told(page, "Duty gold: ₹7,500.00 → ₹8,250.00 from")
     expect(page.locator("tr[data-key='2024-01-01'] .state")).to_have_text("applies today")
     expect(page.locator(f"tr[data-key='{tomorrow}'] .state")).to_have_text("upcoming")
-    (kept,) = office.desk.do("GET", "/duties")["items"]
-    assert kept["duties"][1] == {"from": tomorrow.isoformat(), "rupees": "8250.00"}
-    assert kept["in_force"]["rupees"] == "7500.00"
+
+    def kept(name: str) -> Any:
+        (found,) = [each for each in office.desk.all("/duties") if each["name"] == name]
+        return found
+
+    assert kept("gold")["duties"][1] == {"from": tomorrow.isoformat(), "rupees": "8250.00"}
+    assert kept("gold")["in_force"]["rupees"] == "7500.00"
     dialog = asked(page, f"Remove the entry from {tomorrow}")
     expect(dialog.get_by_role("heading")).to_contain_text("Remove the duty gold of ₹8,250.00 from")
     expect(dialog).to_contain_text("₹7,500.00 from Mon 01 Jan 2024 continues to apply.")
     save(dialog, "Remove")
     expect(page.locator(f"tr[data-key='{tomorrow}']")).to_have_count(0)
-
-
-def test_a_duty_with_a_digit_too_many_is_corrected_in_one_dialog(
-    someone: Visitor, office: Office, admin: str
-) -> None:
-    """Two presses and a number: the price is seen before it applies."""
-    set_up(office)
-    office.desk.do("PUT", "/duties/customs", [{"from": india(-9), "rupees": "83500"}])
-    page = someone.open(admin, "market/duty")
+    # A digit too many: two presses and a number, and the price is seen before it applies.
     expect(page.locator("#duty-customs th").nth(1)).to_have_text("Duty, ₹ per 10\N{NO-BREAK SPACE}g")
     dialog = asked(page, f"Change the entry from {india(-9)}")
     expect(dialog).to_contain_text("It is ₹83,500.00 per 10 g now.", use_inner_text=True)
@@ -250,8 +244,7 @@ def test_a_duty_with_a_digit_too_many_is_corrected_in_one_dialog(
     dialog.locator("input[name=typed_loss]").fill(loss)
     dialog.locator("button[type=submit]").click()
     told(page, "₹83,500.00 → ₹8,350.00.")
-    (kept,) = office.desk.all("/duties")
-    assert kept["duties"] == [{"from": india(-9), "rupees": "8350.00"}]
+    assert kept("customs")["duties"] == [{"from": india(-9), "rupees": "8350.00"}]
     trail = office.desk.do("GET", "/audit?limit=1")["items"][0]
     assert trail["before"]["duties"] == [{"from": india(-9), "rupees": "83500.00"}]
 
@@ -335,34 +328,15 @@ def test_groups_limits_and_the_venue_are_changed_with_words(
     until(lambda: dealing.place().status_code == 202, within_s=5)
 
 
-def test_who_saves_what_was_changed_meanwhile_is_told(someone: Visitor, dealing: Dealing, admin: str) -> None:
-    page = someone.open(admin, "market/symbols")
-    someone.expect_trouble("409")
-    dialog = asked(page, "Edit GOLD")
-    dealing.desk.do("PATCH", "/symbols/GOLD", {"step": "0.5", "minimum": "0.5"})
-    dialog.get_by_label("Largest order").fill("10")
-    save(dialog)
-    expect(dialog).to_contain_text("GOLD was changed since you opened this form, so nothing was saved.")
-    gold = dealing.desk.do("GET", "/symbols")["items"][0]
-    assert (gold["maximum"], gold["step"]) == ("1000000.0000", "0.5000")
-
-
 TABS = ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")
 
 
 def test_a_viewer_sees_all_of_it_and_can_do_nothing(
-    someone: Visitor, console: ConsoleProcess, dealing: Dealing, hire: Callable[[str], str]
+    console: ConsoleProcess, dealing: Dealing, hire: Callable[[str], str]
 ) -> None:
     dealing.desk.do("PUT", "/duties/gold", [{"from": "2024-01-01", "rupees": "7500"}])
     token = hire("viewer")
     before = dealing.desk.state()
-    page = someone.open(token)
-    for tab in TABS:
-        page.goto(f"{console.url}/market/{tab}")
-        buttons = page.locator("main button")
-        expect(buttons.first).to_be_disabled()
-        for button in buttons.all():
-            expect(button).to_have_accessible_description(re.compile("needs the role|the feed supplies it"))
     calls: list[tuple[str, dict[str, str]]] = [
         ("freeze?code=GOLD", {}),
         ("set-rate", {"instrument": "METAL", "bid": "1", "ask": "1"}),
@@ -370,22 +344,13 @@ def test_a_viewer_sees_all_of_it_and_can_do_nothing(
         ("new-group", {"code": "mine", "buy_premium": "0"}),
     ]
     with session_of(console, token) as (client, csrf):
+        viewer = ConsoleClient(console, client, csrf)
+        for tab in TABS:
+            buttons = buttons_of(viewer.see(f"market/{tab}"))
+            assert buttons, tab
+            for button in buttons:
+                assert button.disabled, (tab, button)
+                assert re.search("needs the role|the feed supplies it", button.description), (tab, button)
         for path, typed in calls:
-            given = {**typed, "csrf": csrf}
-            answer = client.post(f"/actions/market/{path}", data=given, headers={"Origin": console.url})
-            assert answer.status_code in (403, 409), path
+            assert viewer.send(f"market/{path}", typed).status_code in (403, 409), path
     assert dealing.desk.state() == before
-
-
-@pytest.mark.parametrize("width", [1280, 1920])
-def test_nothing_is_cut_off(visit: Any, dealing: Dealing, admin: str, width: int) -> None:
-    dealing.desk.do("PUT", f"/groups/{'g' * 32}", {"default_terms": {"buy_premium": "1"}})
-    someone = visit(viewport={"width": width, "height": 800})
-    page = someone.open(admin)
-    wider = (
-        """boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"""
-    )
-    for tab in TABS:
-        page.goto(f"{someone.console.url}/market/{tab}")
-        page.locator("main .card").first.wait_for()
-        assert page.locator("html, .scroll, .switch, .bar, .card").evaluate_all(wider) == []

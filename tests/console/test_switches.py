@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.support.console import ConsoleProcess, Visitor, session_of
+from tests.support.console import ConsoleProcess, Visitor
+from tests.support.console_client import buttons_of, console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.orders import ORDERS, refused
@@ -41,8 +42,11 @@ def test_a_dealer_halts_and_orders_are_refused(
     expect(end).to_have_accessible_description("needs the role admin")
 
 
-def test_an_admin_turns_production_and_pause(someone: Visitor, office: Office, admin: str) -> None:
+def test_an_admin_turns_production_pause_and_trading_of_one_broker(
+    someone: Visitor, office: Office, admin: str, first: Caller
+) -> None:
     page = someone.open(admin)
+    expect(page.locator(".brand")).to_contain_text("A Broker")
     someone.confirm("Open production")
     expect(
         page.locator("[data-switch=production]").get_by_role("button", name="Close production")
@@ -56,44 +60,35 @@ def test_an_admin_turns_production_and_pause(someone: Visitor, office: Office, a
     expect(page.locator("[data-switch=production] .state")).to_have_text("closed")
     held = office.desk.do("GET", "/switches")
     assert (held["production"], held["paused"]) == (False, False)
-
-
-def test_a_viewer_sees_but_cannot_act(
-    someone: Visitor, console: ConsoleProcess, office: Office, hire: Callable[[str], str]
-) -> None:
-    token = hire("viewer")
-    page = someone.open(token)
-    expect(page.locator(".who")).to_contain_text("read only")
-    buttons = page.locator(".switchboard button")
-    assert buttons.count() == 3
-    for number in range(3):
-        expect(buttons.nth(number)).to_be_disabled()
-    expect(buttons.first).to_have_accessible_description("needs the role dealer")
-    # Who goes around the page meets the action itself.
-    with session_of(console, token) as (client, csrf):
-        answer = client.post("/actions/frame/halt", data={"csrf": csrf}, headers={"Origin": console.url})
-        assert answer.status_code == 403
-        assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
-    assert office.desk.do("GET", "/switches")["halted"] is False
-
-
-def test_a_switch_turned_elsewhere_is_seen_here(someone: Visitor, office: Office, admin: str) -> None:
-    page = someone.open(admin)
+    # A switch turned elsewhere is seen here.
     office.desk.do("PATCH", "/switches", {"halted": True})
     expect(page.locator("[data-switch=halted]")).to_contain_text("halted", timeout=5_000)
     expect(page.get_by_role("button", name="Resume trading")).to_be_enabled()
-
-
-def test_a_brokers_desk_sees_and_turns_its_own_switches_alone(
-    someone: Visitor, office: Office, admin: str, first: Caller
-) -> None:
-    page = someone.open(admin)
-    expect(page.locator(".brand")).to_contain_text("A Broker")
+    office.desk.do("PATCH", "/switches", {"halted": False})
+    expect(page.get_by_role("button", name="Halt trading")).to_be_enabled()
+    # Another broker's switches stay as they are.
     someone.confirm("Halt trading")
     expect(page.locator("[data-switch=halted]")).to_contain_text("halted")
     other = Office.open(office.node, first)
     assert other.desk.do("GET", "/switches")["halted"] is False
     other.close()
+
+
+def test_a_viewer_sees_but_cannot_act(
+    console: ConsoleProcess, office: Office, hire: Callable[[str], str]
+) -> None:
+    with console_client(console, office, hire("viewer")) as at:
+        page = at.client.get("/overview").text
+        assert "read only" in page
+        switchboard = page.partition("switchboard")[2].partition("<main")[0]
+        turned = [each for each in buttons_of(switchboard) if "needs the role" in each.description]
+        assert [each.disabled for each in turned] == [True] * 3
+        assert turned[0].description == "needs the role dealer"
+        # Who goes around the page meets the action itself.
+        answer = at.send("frame/halt", {})
+        assert answer.status_code == 403
+        assert answer.json() == {"refused": "This needs the role dealer; yours is viewer."}
+    assert office.desk.do("GET", "/switches")["halted"] is False
 
 
 def test_who_was_locked_out_cannot_finish_what_they_began(

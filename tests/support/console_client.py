@@ -5,12 +5,76 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
+from html.parser import HTMLParser
 from typing import Any
 
 import httpx
 
 from .console import ConsoleProcess, session_of
 from .desk import Office
+
+
+def text_of(html: str) -> str:
+    """What a person reads, with ordinary spaces."""
+    plain = unescape(re.sub(r"<[^>]*>", " ", html)).replace("\N{NO-BREAK SPACE}", " ")
+    return re.sub(r"\s+", " ", plain)
+
+
+@dataclass(frozen=True)
+class Button:
+    """A button in the HTML of a page, as assistive technology has it."""
+
+    name: str
+    disabled: bool
+    description: str
+
+
+def buttons_of(html: str) -> list[Button]:
+    """Every button, with the text that `aria-describedby` leads to."""
+    reader = _ButtonReader()
+    reader.feed(html)
+    return [
+        Button(
+            each.get("aria-label") or reader.texts[number].strip(),
+            "disabled" in each or each.get("aria-disabled") == "true",
+            " ".join(reader.by_id.get(name, "") for name in (each.get("aria-describedby") or "").split()),
+        )
+        for number, each in enumerate(reader.buttons)
+    ]
+
+
+class _ButtonReader(HTMLParser):
+    """Gathers buttons, their texts, and the text of every element with an id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buttons: list[dict[str, str | None]] = []
+        self.texts: list[str] = []
+        self.by_id: dict[str, str] = {}
+        self._open: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "button":
+            self.buttons.append(given)
+            self.texts.append("")
+        if tag not in _VOID:
+            self._open.append((tag, given.get("id")))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        for tag, name in self._open:
+            if tag == "button":
+                self.texts[-1] += data
+            if name:
+                self.by_id[name] = self.by_id.get(name, "") + data
+
+
+_VOID = {"br", "hr", "img", "input", "link", "meta"}
 
 
 @dataclass
@@ -82,6 +146,9 @@ class ConsoleClient:
 
 
 @contextmanager
-def console_client(console: ConsoleProcess, office: Office) -> Iterator[ConsoleClient]:
-    with session_of(console, office.admin_token["token"]) as (client, csrf):
+def console_client(
+    console: ConsoleProcess, office: Office, token: str | None = None
+) -> Iterator[ConsoleClient]:
+    """For the office's admin, or whoever holds the token."""
+    with session_of(console, token or office.admin_token["token"]) as (client, csrf):
         yield ConsoleClient(console, client, csrf)
