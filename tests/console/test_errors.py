@@ -149,10 +149,3 @@ def test_the_page_of_an_unknown_decision_looks_again(someone: Visitor, admin: st
     with page.expect_response(lambda answer: f"/live/orders/decision/{request_id}" in answer.url) as found:
         pass
     assert found.value.status == 200
-
-
-def test_a_way_out_of_a_page_that_is_not_there(someone: Visitor, admin: str) -> None:
-    someone.expect_trouble("404")
-    page = someone.open(admin, f"orders/{NOBODY}")
-    page.locator("#main").get_by_role("link", name="Orders").click()
-    page.wait_for_url("**/orders")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, visitor
-from tests.support.console_client import console_client
+from tests.support.console_client import console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.node import Node, until
@@ -82,18 +82,17 @@ def test_a_pending_order_is_deleted_with_a_warning(someone: Visitor, dealing: De
     assert dealing.order(order)["events"][-1]["words"] == "<b>called off</b>"
 
 
-def test_of_two_who_act_one_is_told(someone: Visitor, dealing: Dealing, admin: str) -> None:
+def test_of_two_who_act_one_is_told(console: ConsoleProcess, dealing: Dealing) -> None:
     order = dealing.placed()
-    page = someone.open(admin, f"orders/{order['id']}")
-    someone.expect_trouble("409")
-    page.get_by_role("button", name="Close", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Close the deal").wait_for()
-    dealing.do(order, "delete")
-    dialog.get_by_role("button", name="Close the deal").click()
-    expect(dialog).to_contain_text("Only an order that is open can be closed; this one is deleted")
-    dialog.get_by_role("button", name="Cancel").click()
-    state_of(page, "deleted")
+    action = f"orders/close?id={order['id']}"
+    with console_client(console, dealing.office) as at:
+        form = at.ask(action)
+        dealing.do(order, "delete")
+        answer = at.send(action, form)
+        assert answer.status_code == 409
+        told = "Only an order that is open can be closed; this one is deleted"
+        assert told in answer.json()["refused"]
+        assert "deleted" in text_of(at.see(f"orders/{order['id']}"))
 
 
 def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> None:
@@ -175,20 +174,21 @@ def test_the_rest_of_a_partly_covered_order_is_decided(
 
 
 def test_a_closing_price_far_off_is_asked_about_again(
-    someone: Visitor, dealing: Dealing, hire: Callable[[str], str]
+    console: ConsoleProcess, dealing: Dealing, hire: Callable[[str], str]
 ) -> None:
     order = dealing.placed(quantity="25")
     dealing.do(order, "close")
-    page = someone.open(hire("dealer"), f"orders/{order['id']}")
-    page.get_by_role("button", name="Complete", exact=True).click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Closing price, in rupees per 10 g").fill("712.40")
-    expect(dialog.locator(".preview")).to_contain_text("This is 99.0 % below the price of the deal")
-    dialog.get_by_role("button", name="Complete at this price").click()
-    expect(dialog).to_contain_text("Nothing was changed yet.")
-    assert dealing.order(order)["status"] == "closing"
-    dialog.get_by_role("button", name="Yes, do it").click()
-    state_of(page, "closed")
+    action = f"orders/complete?id={order['id']}"
+    with console_client(console, dealing.office, hire("dealer")) as at:
+        told = text_of(at.preview(action, close_price="712.40"))
+        assert "This is 99.0 % below the price of the deal" in told
+        form = {**at.ask(action), "close_price": "712.40"}
+        question = at.send(action, form).json()["ask_again"]
+        assert "Nothing was changed yet." in text_of(question)
+        assert dealing.order(order)["status"] == "closing"
+        assert "Yes, do it" in question
+        assert at.send(action, {**form, **at.fields(question)}).status_code == 200
+    assert dealing.order(order)["status"] == "closed"
     assert dealing.order(order)["close_price"] == "712.40"
 
 

@@ -1,15 +1,17 @@
 """The overview: rates that move, what waits for the hedge, what clients hold, what is refused."""
 
 import re
+from html import unescape
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from bullion.rates.candle import Step
-from tests.support.console import Visitor
+from tests.support.console import ConsoleProcess, Visitor
+from tests.support.console_client import console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office
+from tests.support.node import until
 from tests.support.orders import GOLD, ORDERS, booked, refused
 from tests.support.rate_samples import put_candles
 
@@ -32,16 +34,17 @@ def still_in_place(page: Page) -> bool:
     return page.evaluate("window.sameAsBefore") is True
 
 
-def test_a_broker_without_anything_is_told_what_to_do(someone: Visitor, admin: str) -> None:
-    page = someone.open(admin)
-    expect(page.locator("#rates")).to_contain_text("There are no symbols yet.")
-    expect(page.locator("#pending")).to_contain_text("No orders are waiting.")
-    expect(page.locator("#activity")).to_contain_text("No orders in the last 15 minutes.")
-    expect(page.locator("#exposure")).to_contain_text("0 g")
+def test_a_broker_without_anything_is_told_what_to_do(console: ConsoleProcess, office: Office) -> None:
+    with console_client(console, office) as at:
+        shown = text_of(at.see("overview"))
+    assert "There are no symbols yet." in shown
+    assert "No orders are waiting." in shown
+    assert "No orders in the last 15 minutes." in shown
+    assert "0 g" in shown
 
 
 def test_rates_move_by_themselves(someone: Visitor, office: Office, admin: str) -> None:
-    symbol(office, rate_age_s_max=2)
+    symbol(office, rate_age_s_max=None)
     put_candles(office.node, office.broker, "GOLD", Step.MINUTE, [123_000, 123_456])
     page = someone.open(admin)
     row = page.locator("#rates-table tr", has_text="GOLD")
@@ -56,6 +59,7 @@ def test_rates_move_by_themselves(someone: Visitor, office: Office, admin: str) 
     expect(row).to_contain_text("1,01,23,456.78")
     expect(row.locator("polyline")).to_have_count(1)
     # Then none comes any more, and the price is one that nobody gets.
+    office.desk.do("PATCH", "/symbols/GOLD", {"rate_age_s_max": 2})
     expect(row.locator(".state")).to_have_text("stale", timeout=8_000)
     expect(row.locator(".price.old")).to_have_count(2)
     office.desk.do("PATCH", "/symbols/GOLD", {"rate_age_s_max": None, "frozen": True})
@@ -97,9 +101,8 @@ def test_an_order_waits_turns_red_and_goes(someone: Visitor, dealing: Dealing, a
     assert still_in_place(page)
 
 
-def test_orders_and_refusals_are_counted(someone: Visitor, dealing: Dealing, admin: str) -> None:
+def test_orders_and_refusals_are_counted(console: ConsoleProcess, dealing: Dealing) -> None:
     key = dealing.desk.key("client")["key"]
-    page = someone.open(admin)
     with dealing.office.node.api(key, Host=f"{dealing.office.broker}.example") as http:
 
         def order(number: int, quantity: int) -> Any:
@@ -109,40 +112,43 @@ def test_orders_and_refusals_are_counted(someone: Visitor, dealing: Dealing, adm
         for number in range(3):
             booked(order(number, 1))
         refused(order(4, 900_000), "limit_exceeded")
-    taken = page.locator("tr[data-key='test accepted'] td")
-    expect(taken.last).to_have_text("3")
-    told = page.locator("tr[data-key='test limit_exceeded'] td")
-    expect(told.last).to_have_text("1")
-    # Every count leads to what it counts.
-    link = told.last.get_by_role("link")
-    expect(link).to_have_attribute(
-        "href", re.compile(r"/refusals\?code=limit_exceeded&environment=test&since=\d")
-    )
-    expect(taken.last.get_by_role("link")).to_have_attribute(
-        "href", re.compile(r"/orders\?environment=test&from=\d")
-    )
-    refusals = page.locator("#activity").get_by_role("link", name="1 refused in 15 minutes")
-    expect(refusals).to_have_attribute("href", re.compile(r"/refusals\?since=\d"))
-    # The usher's order came by the desk.
-    expect(page.locator("tr[data-key='production accepted'] td").last).to_have_text("1")
-    assert page.locator("#activity figure").count() == 2
+    with console_client(console, dealing.office) as at:
+
+        def counted(what: str) -> str:
+            """The last cell of a row of the activity."""
+            row = at.see("overview").partition(f'data-key="{what}"')[2].partition("</tr>")[0]
+            return row.rpartition("<td")[2]
+
+        until(lambda: text_of(f"<td{counted('test accepted')}").strip() == "3", within_s=20)
+        until(lambda: text_of(f"<td{counted('test limit_exceeded')}").strip() == "1", within_s=20)
+        # Every count leads to what it counts.
+        told = unescape(counted("test limit_exceeded"))
+        assert re.search(r'href="/refusals\?code=limit_exceeded&environment=test&since=\d', told)
+        assert re.search(r'href="/orders\?environment=test&from=\d', unescape(counted("test accepted")))
+        # The usher's order came by the desk.
+        assert text_of(f"<td{counted('production accepted')}").strip() == "1"
+        activity = at.see("overview").partition('id="activity"')[2].partition("</section>")[0]
+        labels = re.findall(r'<a [^>]*href="/refusals\?since=\d[^>]*aria-label="([^"]+)"', activity)
+        assert labels == ["1 refused in 15 minutes"]
+        assert activity.count("<figure") == 2
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
-def test_nothing_is_cut_off(visit: Any, dealing: Dealing, admin: str, width: int, height: int) -> None:
+def test_nothing_is_cut_off(someone: Visitor, dealing: Dealing, admin: str) -> None:
+    sizes = ((1280, 800), (1920, 1080))
     dealing.venue(mode="hold")
     office = dealing.office
     dealing.placed(quantity="99999.9999")
     put_rate(dealing.office, "12345678.12", "12345690.99")
     symbol(dealing.office)
-    someone = visit(viewport={"width": width, "height": height})
     page = someone.open(admin)
     expect(page.locator("#pending-table > li")).to_have_count(1)
-    # Rates, queue and blotter are on one screen: the page does not scroll.
-    for card in ("rates", "pending", "blotter"):
-        expect(page.locator(f"#{card}")).to_be_in_viewport(ratio=1)
-    assert page.evaluate("document.documentElement.scrollHeight") <= height
-    assert cut_off(page) == []
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        # Rates, queue and blotter are on one screen: the page does not scroll.
+        for card in ("rates", "pending", "blotter"):
+            expect(page.locator(f"#{card}")).to_be_in_viewport(ratio=1)
+        assert page.evaluate("document.documentElement.scrollHeight") <= height
+        assert cut_off(page) == []
     # With more groups than have room, and a code as long as one can be.
     put_rate(office, "1234567.12", "1234590.99")
     office.desk.do("PUT", "/symbols/GOLD-COIN-OF-THE-MINT-IN-MUMBAI9", GOLD)
@@ -151,7 +157,9 @@ def test_nothing_is_cut_off(visit: Any, dealing: Dealing, admin: str, width: int
         office.desk.do("PUT", f"/groups/{code}", {"default_terms": terms})
     expect(page.locator("#rates")).to_contain_text("1 more group")
     expect(page.locator("#rates")).to_contain_text("12,34,567.12")
-    assert cut_off(page) == []
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        assert cut_off(page) == []
 
 
 def cut_off(page: Page) -> Any:

@@ -1,11 +1,9 @@
 """What all pages share: keyboard, themes, hostile names, and what they do when something is away."""
 
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.command import bullion, sentence
@@ -64,19 +62,24 @@ def test_everything_is_reached_by_keyboard(someone: Visitor, office: Office, adm
     assert office.desk.do("GET", "/switches")["halted"] is True
 
 
-@pytest.mark.parametrize(("system", "other"), [("light", "dark"), ("dark", "light")])
-def test_the_theme_follows_the_machine_until_somebody_chooses(
-    visit: Callable[..., Visitor], admin: str, system: str, other: str
-) -> None:
-    someone = visit(color_scheme=system)
-    page = someone.open(admin)
+def test_the_theme_follows_the_machine_until_somebody_chooses(someone: Visitor, admin: str) -> None:
+    page = someone.open(admin, "audit")
     ground = "getComputedStyle(document.body).backgroundColor"
     colours = {"light": "rgb(241, 243, 246)", "dark": "rgb(10, 13, 18)"}
-    assert page.evaluate(ground) == colours[system]
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(ground) == colours["light"]
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(ground) == colours["dark"]
     someone.from_menu("button", "Theme")
-    assert page.evaluate(ground) == colours[other]
+    assert page.evaluate(ground) == colours["light"]
     page.reload()
-    assert page.evaluate(ground) == colours[other]
+    assert page.evaluate(ground) == colours["light"]
+    # Also against a machine that is light.
+    page.emulate_media(color_scheme="light")
+    someone.from_menu("button", "Theme")
+    assert page.evaluate(ground) == colours["dark"]
+    page.reload()
+    assert page.evaluate(ground) == colours["dark"]
 
 
 def test_a_hostile_name_is_text(someone: Visitor, office: Office, first: Caller, admin: str) -> None:
@@ -102,10 +105,10 @@ def test_a_console_that_does_not_answer_is_told_and_comes_back(someone: Visitor,
 
 
 def test_a_store_that_is_cut_off_is_told_and_comes_back(
-    browser: Browser, postgres: Postgres, tmp_path: Path
+    browser: Browser, postgres: Postgres, schema_template: str, tmp_path: Path
 ) -> None:
     """A console over PostgreSQL, with a tcp_proxy in between; the API it looks at is not there at all."""
-    address = urlsplit(postgres.new_database())
+    address = urlsplit(postgres.new_database(schema_template))
     with tcp_proxy(address.port or 0) as line:
         near = address._replace(netloc=address.netloc.replace(f":{address.port}", f":{line.port}"))
         nowhere = f"http://127.0.0.1:{free_port()}"
@@ -115,7 +118,6 @@ def test_a_store_that_is_cut_off_is_told_and_comes_back(
             "BULLION_DESK_TOKEN": DESK_TOKEN,
             "BULLION_CONSOLE_API_URL": nowhere,
         }
-        assert bullion(tmp_path, "migrate", **settings).returncode == 0
         assert (
             bullion(tmp_path, "desk", "switches", "set", "halted=true", "--yes", **settings).returncode == 0
         )

@@ -9,11 +9,7 @@ from tests.support.console import ConsoleProcess, Visitor
 from tests.support.console_client import console_client
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
-from tests.support.price_slips import check_console_slips, set_up
-
-
-def test_slips_in_prices_ask(console: ConsoleProcess, office: Office) -> None:
-    check_console_slips(console, office)
+from tests.support.price_slips import set_up
 
 
 def test_a_closing_price_far_from_the_market_asks(console: ConsoleProcess, dealing: Dealing) -> None:

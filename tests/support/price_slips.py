@@ -85,9 +85,9 @@ def check_console_slips(console: ConsoleProcess, office: Office) -> None:
     """Every slip asks, names the loss, does nothing without it, and is done with it."""
     set_up(office)
     with console_client(console, office) as at:
-        for name, (action, typed, loss) in CONSOLE_SLIPS.items():
-            form = {**at.ask(action), **typed}
-            with nothing_changed(office.desk):
+        with nothing_changed(office.desk):
+            for name, (action, typed, loss) in CONSOLE_SLIPS.items():
+                form = {**at.ask(action), **typed}
                 question = at.send(action, form).json()["ask_again"]
                 again = {**form, **at.fields(question)}
                 assert again["loss"] == loss, name
