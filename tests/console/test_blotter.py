@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.console import ConsoleProcess, Visitor, visitor
+from tests.support.console_client import console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
 from tests.support.node import Node
@@ -64,8 +65,8 @@ def toast(page: Page, text: str) -> None:
     expect(page.locator("#toasts")).to_contain_text(text)
 
 
-def test_one_press_confirms_with_the_cover_of_the_row(desk: Desk) -> None:
-    order = desk.dealing.placed(quantity="5")
+def test_one_press_confirms_with_the_cover_of_the_row_and_a_deletion_needs_a_reason(desk: Desk) -> None:
+    order, twice = desk.dealing.placed(quantity="5"), desk.dealing.placed()
     someone = desk.visit()
     someone.expect_trouble("422")
     page = someone.open(desk.token, "orders?status=pending")
@@ -88,8 +89,19 @@ def test_one_press_confirms_with_the_cover_of_the_row(desk: Desk) -> None:
     page.goto(f"{desk.console.url}/orders")
     expect(row(page, order)).to_contain_text("71,200.50")
     expect(row(page, order)).to_contain_text("LM-88214112")
-    page.goto(f"{desk.console.url}/orders/{order['id']}")
-    expect(page.locator("#hedge")).to_contain_text("LM-88214112")
+    row(page, twice).hover()
+    row(page, twice).get_by_role("button", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Delete the order").click()
+    expect(dialog).to_contain_text("Required.")
+    assert desk.dealing.order(twice)["status"] == "pending"
+    dialog.get_by_label("Reason").fill("entered twice")
+    dialog.get_by_role("button", name="Delete the order").click()
+    expect(row(page, twice)).to_contain_text("deleted")
+    assert desk.dealing.order(twice)["events"][-1]["words"] == "entered twice"
+    with console_client(desk.console, desk.dealing.office) as at:
+        hedge_card = at.see(f"orders/{order['id']}").partition('id="hedge"')[2].partition("</section>")[0]
+    assert "LM-88214112" in hedge_card
 
 
 def test_the_keyboard_marks_acts_and_opens(desk: Desk) -> None:
@@ -127,32 +139,6 @@ def test_the_keyboard_marks_acts_and_opens(desk: Desk) -> None:
     row(page, older).locator("td.c-weight").click()
     page.get_by_role("link", name="‹ Orders").click()
     page.wait_for_url("**/orders?environment=production&login_id=client")
-
-
-def test_letters_are_text_in_fields_and_can_be_switched_off(desk: Desk) -> None:
-    order = desk.dealing.placed()
-    page = desk.open("orders?status=pending")
-    field = row(page, order).get_by_label("Cover reference of")
-    field.press_sequentially("crn/?")
-    expect(field).to_have_value("crn/?")
-    assert desk.dealing.order(order)["status"] == "pending"
-    page.keyboard.press("Escape")
-    page.keyboard.press("/")
-    expect(page.locator("#find")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Keys")
-    expect(keys).to_contain_text("confirm the marked or the chosen orders")
-    keys.get_by_label("Single letters act").uncheck()
-    keys.get_by_role("button", name="Close").click()
-    page.reload()
-    expect(row(page, order)).to_be_visible()
-    page.keyboard.press("ArrowDown")
-    expect(row(page, order).locator("a.order")).to_be_focused()
-    page.keyboard.press("c")
-    page.keyboard.press("r")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert desk.dealing.order(order)["status"] == "pending"
 
 
 def test_several_are_answered_each_by_itself(desk: Desk) -> None:
@@ -262,24 +248,7 @@ def test_totals_results_and_the_market_at_closing(desk: Desk) -> None:
     expect(page.locator("#totals")).to_contain_text("clients' result ₹60.00")
 
 
-def test_a_deletion_in_the_row_needs_a_reason(desk: Desk) -> None:
-    order = desk.dealing.placed()
-    someone = desk.visit()
-    someone.expect_trouble("422")
-    page = someone.open(desk.token, "orders")
-    row(page, order).hover()
-    row(page, order).get_by_role("button", name="Delete").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Delete the order").click()
-    expect(dialog).to_contain_text("Required.")
-    assert desk.dealing.order(order)["status"] == "pending"
-    dialog.get_by_label("Reason").fill("entered twice")
-    dialog.get_by_role("button", name="Delete the order").click()
-    expect(row(page, order)).to_contain_text("deleted")
-    assert desk.dealing.order(order)["events"][-1]["words"] == "entered twice"
-
-
-def test_a_live_update_moves_neither_focus_nor_place(desk: Desk) -> None:
+def test_a_live_update_moves_no_focus_and_letters_are_text_in_fields(desk: Desk) -> None:
     first, second, third = (desk.dealing.placed(quantity=str(number)) for number in (1, 2, 3))
     page = desk.open("orders?status=pending")
     link = row(page, second).locator("a.order")
@@ -292,6 +261,29 @@ def test_a_live_update_moves_neither_focus_nor_place(desk: Desk) -> None:
     expect(link).to_be_focused()
     expect(row(page, new)).to_have_class("waits", timeout=15_000)  # The edge goes after five seconds.
     assert desk.dealing.order(first)["status"] == "pending"
+    # In a field letters are text, and elsewhere they can be switched off.
+    field = row(page, first).get_by_label("Cover reference of")
+    field.press_sequentially("crn/?")
+    expect(field).to_have_value("crn/?")
+    assert desk.dealing.order(first)["status"] == "pending"
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.locator("#find")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("confirm the marked or the chosen orders")
+    keys.get_by_label("Single letters act").uncheck()
+    keys.get_by_role("button", name="Close").click()
+    page.reload()
+    expect(row(page, first)).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(row(page, new).locator("a.order")).to_be_focused()
+    page.keyboard.press("c")
+    page.keyboard.press("r")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert desk.dealing.order(first)["status"] == "pending"
+    assert desk.dealing.order(new)["status"] == "pending"
 
 
 @pytest.fixture
@@ -397,11 +389,13 @@ def test_a_thumb_confirms_and_refuses(desk: Desk) -> None:
 
 def test_a_viewer_has_no_actions(desk: Desk) -> None:
     order = desk.dealing.placed()
-    page = desk.visit().open(desk.hire("viewer"), "orders")
-    expect(row(page, order)).to_contain_text("pending")
-    expect(row(page, order).get_by_role("button")).to_have_count(0)
-    expect(row(page, order).locator("input")).to_have_count(0)
-    expect(page.locator("#batch")).to_have_count(0)
+    with console_client(desk.console, desk.dealing.office, desk.hire("viewer")) as at:
+        shown = at.see("orders")
+    found = shown.partition(f'data-key="{order["id"]}"')[2].partition("</tr>")[0]
+    assert "pending" in text_of(found)
+    assert "<button" not in found
+    assert "<input" not in found
+    assert 'id="batch"' not in shown
 
 
 def test_a_key_takes_the_last_price_change_back(desk: Desk) -> None:

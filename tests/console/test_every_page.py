@@ -4,7 +4,6 @@ The pages come from the console itself, and the dialogs from the buttons on them
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,42 +22,57 @@ WIDTHS = (360, 390, 640, 768, 1280)
 pytestmark = pytest.mark.stacks_in_turn(only="postgres")
 
 LONG = "g" * 32
-DIALOG_WIDTHS = (360, 640, 1280)
+DIALOG_WIDTHS = (1280, 640, 360)
 """A dialog is as wide as its content in every larger window."""
-NO_COLOURS = """context => axe.run(context || document, {
-  resultTypes: ["violations"], preload: false, rules: {"color-contrast": {enabled: false}},
-})"""
-ONLY_COLOURS = """async ([context, seen]) => {
+BARRIERS = """async ([context, withFrame, seen]) => {
+  const main = document.querySelector("main");
+  const frame = [...document.body.children].filter((each) => !each.contains(main));
+  const options = {resultTypes: ["violations"], preload: false};
+  const looked = await axe.run(context || (withFrame ? document : {exclude: frame}),
+    {...options, rules: {"color-contrast": {enabled: false}}});
+  const found = looked.violations.map((each) => ["", each]);
   const root = context ? document.querySelector(context) : document.body;
-  const known = new Set(seen);
-  const named = (box) => [box.nodeName, box.className.baseVal ?? box.className,
-    ...["aria-current", "aria-disabled", "aria-pressed", "aria-selected", "disabled", "type"]
-      .map((name) => box.getAttribute(name))].join();
-  const paths = new Map([[document.body, 0]]);
-  const add = (sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0) | 0;
-  const hash = (number, text) => [...text].reduce(add, number);
-  const path = (box) => {
-    if (!paths.has(box)) paths.set(box, hash(path(box.parentElement), named(box)));
-    return paths.get(box);
+  const texts = [...root.querySelectorAll("*")].filter((box) => box.matches("input, select, textarea") ||
+    [...box.childNodes].some((each) => each.nodeType === Node.TEXT_NODE && each.data.trim()));
+  const grounds = (box, known) => {
+    if (!box) return "";
+    if (!known.has(box)) {
+      const {backgroundColor, backgroundImage, opacity} = getComputedStyle(box);
+      const opaque = backgroundColor.startsWith("rgb(") && backgroundImage === "none" && opacity === "1";
+      const own = `${backgroundColor} ${backgroundImage} ${opacity}`;
+      known.set(box, opaque ? own : `${own} on ${grounds(box.parentElement, known)}`);
+    }
+    return known.get(box);
   };
-  const chosen = [];
-  for (const box of root.querySelectorAll("*")) {
-    const texts = [...box.childNodes].some((each) => each.nodeType === Node.TEXT_NODE && each.data.trim());
-    if (!texts && !box.matches("input, select, textarea")) continue;
-    const {color, backgroundColor, fontSize, fontWeight} = getComputedStyle(box);
-    const key = hash(path(box), [color, backgroundColor, fontSize, fontWeight].join());
-    if (known.has(key) || !box.checkVisibility()) continue;
-    known.add(key);
-    chosen.push(box);
+  const hash = (text) => [...text].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0) | 0, 0);
+  for (const theme of Object.keys(seen)) {
+    document.documentElement.dataset.theme = theme;
+    const known = new Map(), keys = new Set(seen[theme]), chosen = [];
+    for (const box of texts) {
+      const {color, fontSize, fontWeight, textShadow} = getComputedStyle(box);
+      const key = hash([color, fontSize, fontWeight, textShadow, grounds(box, known)].join());
+      if (keys.has(key) || !box.checkVisibility()) continue;
+      keys.add(key);
+      chosen.push(box);
+    }
+    seen[theme] = [...keys];
+    if (!chosen.length) continue;
+    const colours = await axe.run({include: chosen}, {...options, runOnly: ["color-contrast"]});
+    found.push(...colours.violations.map((each) => [theme, each]));
   }
-  const options = {resultTypes: ["violations"], preload: false, runOnly: ["color-contrast"]};
-  const found = chosen.length ? await axe.run({include: chosen}, options) : {violations: []};
-  return {violations: found.violations, seen: [...known]};
+  return {seen, found: found.flatMap(([theme, {id, nodes}]) => nodes.slice(0, 3).map((node) =>
+    `${theme} ${id}: ${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 200)}`))};
 }"""
-"""Of elements that are alike, with all that they are in, it looks at one: rows and frames repeat them."""
+"""The frame is the same on every page, and need not be looked at on each. Of texts in one colour and size, on
+the same ground and on all that shows through it, one is looked at: rows and pages repeat them."""
 VIEWS = [f"/{page.name}{path}" for page in PAGES for path in page.views]
+ROOMY = ("/market", "/users", "/orders")
+"""Where nothing of a table or card is cut off in a large window."""
+FRAMES = ("/overview", "/second-factor")
+"""Pages whose frame is looked at too."""
 OUTSIDE = ["/second-factor", "/no-such-page"]
 """Pages that are no part of the list."""
+CUT_OFF = """boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"""
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
   const within = (box) => box.closest(".scroll, .price-guard, .unseen, svg");
@@ -76,39 +90,68 @@ DIALOG_TOO_WIDE = """() => {
   return [...dialog.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > inner + 1)
     .map((each) => `${each.nodeName}.${each.className} ${each.name || ""}`).slice(0, 5).concat("the dialog");
 }"""
+OPEN_DIALOG = """async (path) => {
+  document.getElementById("dialog").close();
+  document.querySelector(`button[data-dialog="${CSS.escape(path)}"]`).click();
+  for (let waits = 0; !document.querySelector("#dialog[open]"); waits += 1) {
+    if (waits > 1000) throw new Error(`${path} does not open`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}"""
 
 
 class Sweep:
     def __init__(self, someone: Visitor, names: dict[str, str]) -> None:
         self.someone = someone
         self.page: Page = someone.page
+        self.page.add_init_script(AXE_SCRIPT)
         self._names = names
         self._seen: set[str] = set()
         self._seen_colours: dict[str, list[int]] = {"light": [], "dark": []}
+        self._width = 0
+
+    def resize(self, width: int) -> None:
+        if width != self._width:
+            self.page.set_viewport_size({"width": width, "height": 800})
+        self._width = width
 
     def open(self, view: str) -> None:
-        self.page.set_viewport_size({"width": 1280, "height": 800})
+        self.resize(1280)
         path = view.format_map({name: quote(value, safe="") for name, value in self._names.items()})
         self.page.goto(f"{self.someone.console.url}{path}")
         self.page.locator("main").wait_for()
+        # It need not refresh itself while it is looked at.
+        self.page.evaluate("delete document.body.dataset.live")
 
-    def barriers(self, context: str | None = None) -> list[str]:
-        """What axe finds. The other theme differs in colours alone."""
-        if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate(AXE_SCRIPT)
-        found = _shown("", self.page.evaluate(NO_COLOURS, context)["violations"])
-        for theme, seen in self._seen_colours.items():
-            self.page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            answer = self.page.evaluate(ONLY_COLOURS, [context, seen])
-            self._seen_colours[theme] = answer["seen"]
-            found += _shown(theme, answer["violations"])
+    def barriers(self, context: str | None = None, *, frame: bool = False) -> list[str]:
+        """What axe finds, with the frame or without. The other theme differs in colours alone."""
+        return self._answered(BARRIERS, context, frame)
+
+    def barriers_in_dialog(self, path: str) -> list[str]:
+        """Opens the dialog, in place of one that is open."""
+        opened = f"async ([path, ...given]) => {{ await ({OPEN_DIALOG})(path); return ({BARRIERS})(given); }}"
+        return self._answered(opened, path, "#dialog", None)
+
+    def _answered(self, script: str, *given: object) -> list[str]:
+        answer = self.page.evaluate(script, [*given, self._seen_colours])
+        self._seen_colours = answer["seen"]
+        found: list[str] = answer["found"]
         return found
 
     def too_wide(self, script: str = TOO_WIDE, widths: Sequence[int] = WIDTHS) -> dict[int, list[str]]:
         found = {}
         for width in widths:
-            self.page.set_viewport_size({"width": width, "height": 740})
+            self.resize(width)
             found[width] = self.page.evaluate(script)
+        return {width: boxes for width, boxes in found.items() if boxes}
+
+    def cut_off(self) -> dict[int, list[str]]:
+        """What has no room in large windows, where nothing may need to scroll sideways."""
+        found = {}
+        for width in (1280, 1920):
+            self.resize(width)
+            parts = self.page.locator("html, .scroll, .switch, .bar, .card, .facts dd, .title")
+            found[width] = parts.evaluate_all(CUT_OFF)
         return {width: boxes for width, boxes in found.items() if boxes}
 
     def new_dialogs(self) -> list[str]:
@@ -123,23 +166,6 @@ class Sweep:
         self._seen |= set(new)
         return chosen
 
-    def open_dialog(self, path: str) -> None:
-        self.page.set_viewport_size({"width": 1280, "height": 800})
-        self.page.locator(f'button[data-dialog="{path}"]').first.click()
-        self.page.locator("#dialog[open]").wait_for()
-
-    def close_dialog(self) -> None:
-        self.page.keyboard.press("Escape")
-        self.page.locator("#dialog:not([open])").wait_for(state="attached")
-
-
-def _shown(theme: str, violations: list[Any]) -> list[str]:
-    return [
-        f"{theme} {each['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-        for each in violations
-        for node in each["nodes"][:3]
-    ]
-
 
 @pytest.fixture(scope="module")
 def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first: Caller) -> Iterator[Sweep]:
@@ -152,7 +178,9 @@ def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first:
     desk.account(
         "w" * 40, group=LONG, firm_name="The Very Long Name of a Firm of Jewellers and Refiners & Sons"
     )
-    answer = dealing.place()
+    desk.do("POST", "/tokens", {"name": "x" * 40, "role": "viewer"})
+    longest = {"quantity": "99999.9999", "client_order_id": "W" * 64, "source": "a" * 32}
+    answer = dealing.place(login_id="usher", trade_type="sell", **longest)
     order = answer.json()
     desk.do("POST", f"/orders/{order['id']}/close")
     contract = {"metal": "gold", "instrument": "METAL", "lot": "100", "price_weight": "10"}
@@ -177,13 +205,14 @@ def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first:
 @pytest.mark.parametrize("view", [*VIEWS, *OUTSIDE])
 def test_a_page_and_its_dialogs(sweep: Sweep, view: str) -> None:
     sweep.open(view)
-    problems: dict[str, object] = {"axe": sweep.barriers(), "too wide": sweep.too_wide()}
-    sweep.page.set_viewport_size({"width": 1280, "height": 800})
+    problems: dict[str, object] = {"axe": sweep.barriers(frame=view in FRAMES), "too wide": sweep.too_wide()}
+    if view.startswith(ROOMY):
+        problems["cut off"] = sweep.cut_off()
+    widths = DIALOG_WIDTHS
     for path in sweep.new_dialogs():
-        sweep.open_dialog(path)
-        problems[f"axe in {path}"] = sweep.barriers("#dialog")
-        problems[f"too wide in {path}"] = sweep.too_wide(DIALOG_TOO_WIDE, DIALOG_WIDTHS)
-        sweep.close_dialog()
+        problems[f"axe in {path}"] = sweep.barriers_in_dialog(path)
+        problems[f"too wide in {path}"] = sweep.too_wide(DIALOG_TOO_WIDE, widths)
+        widths = widths[::-1]
     assert {name: found for name, found in problems.items() if found} == {}
 
 
@@ -198,16 +227,16 @@ def test_of_elements_that_are_alike_one_is_looked_at_in_each_theme(sweep: Sweep)
 
 
 def test_the_menu_of_a_telephone_and_the_log_in(sweep: Sweep, browser: Browser) -> None:
-    sweep.open("/overview")
-    sweep.page.set_viewport_size({"width": 360, "height": 740})
+    sweep.open("/find")
+    sweep.resize(360)
     sweep.page.get_by_role("button", name="More", exact=True).click()
-    assert sweep.barriers() == []
+    assert sweep.barriers(frame=True) == []
     assert sweep.page.evaluate(TOO_WIDE) == []
     small = """all => all.map(each => [each.innerText, each.getBoundingClientRect()])
       .filter(([, box]) => box.width && (box.height < 44 || box.width < 44)).map(([text]) => text)"""
     assert sweep.page.locator(".thumb > *, #top button, #top a, #top summary").evaluate_all(small) == []
     with visitor(browser, sweep.someone.console, reduced_motion="reduce") as stranger:
-        stranger.page.goto(f"{stranger.console.url}/login")
         outside = Sweep(stranger, {})
-        assert outside.barriers() == []
+        outside.open("/login")
+        assert outside.barriers(frame=True) == []
         assert outside.too_wide() == {}

@@ -18,6 +18,7 @@ _FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--renderer-process-limit=1",  # A page that is left keeps its process for the next one.
 ]
 
 # A page may take long on a busy machine. A test that fails waits for it in vain.
