@@ -144,13 +144,13 @@ APART = (
     Apart(
         "docs/deployment.md",
         "upstream bullion {",
-        "tests/nodes/test_proxies.py::test_stops_and_restarts",
+        "tests/nodes/test_proxies.py::test_an_upgrade_that_is_put_back",
         _PROXY,
     ),
     Apart(
         "docs/deployment.md",
         "defaults\n    mode http",
-        "tests/nodes/test_proxies.py::test_stops_and_restarts",
+        "tests/nodes/test_proxies.py::test_an_upgrade_that_is_put_back",
         _PROXY,
     ),
     Apart(

@@ -30,8 +30,13 @@ def connect(node: Node) -> socket.socket:
     return socket.create_connection((url.hostname, url.port or 0), timeout=20)
 
 
-def test_workers_go_with_their_watcher(tmp_path: Path, postgres: Postgres, redis: Redis) -> None:
-    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+def test_workers_go_with_their_watcher(
+    tmp_path: Path, postgres: Postgres, redis: Redis, schema_template: str
+) -> None:
+    settings = {
+        "BULLION_DATABASE_URL": postgres.new_database(schema_template),
+        "BULLION_REDIS_URL": redis.url,
+    }
     node = start(tmp_path, BULLION_WORKERS="2", **settings)
     workers = children(node.process.pid)
     assert len(workers) == 2

@@ -125,9 +125,9 @@ def is_logged(node: Node, request_id: str) -> bool:
 
 
 def test_the_level_of_all_workers_is_changed_without_a_restart(
-    postgres: Postgres, redis: Redis, tmp_path: Path
+    postgres: Postgres, redis: Redis, schema_template: str, tmp_path: Path
 ) -> None:
-    address = postgres.new_database()
+    address = postgres.new_database(schema_template)
     settings = {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url, "BULLION_WORKERS": "2"}
     with running(tmp_path, **settings) as node, Market.open(node) as market:
         trader = market.trader()

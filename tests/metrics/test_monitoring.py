@@ -87,7 +87,7 @@ class Stack:
 
 
 @contextlib.contextmanager
-def repeated(work: Callable[[], object], every_s: float = 0.1) -> Iterator[None]:
+def repeated(work: Callable[[], object], every_s: float = 0.4) -> Iterator[None]:
     """Do it again and again in a thread, whatever becomes of it."""
     end = threading.Event()
 

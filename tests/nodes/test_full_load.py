@@ -44,9 +44,12 @@ class Deployment:
 
 @pytest.fixture(scope="module")
 def deployment(
-    postgres: Postgres, redis: Redis, tmp_path_factory: pytest.TempPathFactory
+    postgres: Postgres, redis: Redis, schema_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    settings = {
+        "BULLION_DATABASE_URL": postgres.new_database(schema_template),
+        "BULLION_REDIS_URL": redis.url,
+    }
     folder = tmp_path_factory.mktemp("full-load")
     with contextlib.ExitStack() as stack:
         nodes, start_cpu_s = [], []

@@ -18,8 +18,8 @@ from tests.support.servers import Postgres, Redis
 
 
 @pytest.fixture
-def settings(postgres: Postgres, redis: Redis) -> dict[str, str]:
-    return {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+def settings(postgres: Postgres, redis: Redis, schema_template: str) -> dict[str, str]:
+    return {"BULLION_DATABASE_URL": postgres.new_database(schema_template), "BULLION_REDIS_URL": redis.url}
 
 
 def answering(node: Node) -> list[int]:

@@ -13,7 +13,7 @@ from .crowd import Crowd, Rotation
 from .ledger import Ledger
 
 ROUNDS = 1 if SCALE == 1 else max(2, SCALE // 4)
-_PAUSE_S = 0.05 if SCALE == 1 else 0.01
+_PAUSE_S = 0.3 if SCALE == 1 else 0.01
 _DRAIN = {"BULLION_DRAIN_S": "1"}
 """The rotation looks ten times a second."""
 
@@ -38,9 +38,12 @@ async def _roll(crowd: Crowd, workers: Node, folder: Path, settings: dict[str, s
 
 
 def test_a_rolling_restart_under_load_fails_no_call_and_loses_no_order(
-    postgres: Postgres, redis: Redis, tmp_path: Path
+    postgres: Postgres, redis: Redis, schema_template: str, tmp_path: Path
 ) -> None:
-    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+    settings = {
+        "BULLION_DATABASE_URL": postgres.new_database(schema_template),
+        "BULLION_REDIS_URL": redis.url,
+    }
     with running(tmp_path, BULLION_WORKERS="2", **settings) as workers:
         rotation = Rotation(workers, start(tmp_path, **settings, **_DRAIN))
         try:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -18,8 +19,9 @@ from tests.support.servers import Postgres, Redis
 from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 
 NORMAL_WITHIN_S = 5.0
-CLIENTS = 6
-PAUSE_S = 0.2
+CLIENTS = 3
+"""In each environment."""
+PAUSE_S = 0.25
 WATCHED_S = 2.0
 """For how long orders have to stay normal afterwards."""
 
@@ -134,34 +136,39 @@ def _through(address: str, lines: list[TcpProxy]) -> str:
     return f"{login}@{hosts}/{place.partition('/')[2]}"
 
 
-def _not_normal_for_s(case: Case, environment: str, folder: Path, postgres: Postgres, redis: Redis) -> float:
-    address = postgres.new_database()
+def _not_normal_for_s(case: Case, folder: Path, address: str, redis: Redis) -> float:
+    port = urlsplit(address).port or 0
     with ExitStack() as stack:
-        lines = [stack.enter_context(tcp_proxy(postgres.port)) for _ in range(case.lines)]
+        lines = [stack.enter_context(tcp_proxy(port)) for _ in range(case.lines)]
         settings = {"BULLION_DATABASE_URL": _through(address, lines), "BULLION_REDIS_URL": redis.url}
         node = stack.enter_context(running(folder, BULLION_PRODUCTION="on", **settings))
-        market = stack.enter_context((Market if environment == "test" else LiveMarket).open(node))
-        clients = Clients([market.trader() for _ in range(CLIENTS)])
-        with clients.calling():
-            while len(clients.answers) < 50:
-                time.sleep(0.02)
-            since_s = case.happens(lines)
-            while time.monotonic() < since_s + NORMAL_WITHIN_S + WATCHED_S:
+        markets = [stack.enter_context(kind.open(node)) for kind in (Market, LiveMarket)]
+        environments = [Clients([market.trader() for _ in range(CLIENTS)]) for market in markets]
+        with ExitStack() as calling:
+            for clients in environments:
+                calling.enter_context(clients.calling())
+            while any(len(clients.answers) < 25 for clients in environments):
                 time.sleep(0.05)
-        assert [each for each in clients.answers if each.sent_s > since_s + NORMAL_WITHIN_S]
-        clients.check()
-        took_s = clients.not_normal_for_s(since_s)
-        print(f"\nnot normal for {took_s:.2f} s")
-        return took_s
+            since_s = case.happens(lines)
+            time.sleep(max(0.0, since_s + NORMAL_WITHIN_S + WATCHED_S - time.monotonic()))
+        for clients in environments:
+            assert [each for each in clients.answers if each.sent_s > since_s + NORMAL_WITHIN_S]
+            clients.check()
+        took_s = [clients.not_normal_for_s(since_s) for clients in environments]
+        print(f"\nnot normal for {took_s[0]:.2f} s in the test environment, {took_s[1]:.2f} s in production")
+        return max(took_s)
 
 
-@pytest.mark.parametrize("environment", ["test", "production"])
 @pytest.mark.parametrize("name", CASES)
 def test_orders_are_normal_within_five_seconds(
-    name: str, environment: str, tmp_path: Path, postgres: Postgres, redis: Redis
+    name: str, tmp_path: Path, postgres: Postgres, redis: Redis, schema_template: str
 ) -> None:
-    """A second try is for a machine that was busy with something else; what is wrong is so both times."""
-    took_s = [_not_normal_for_s(CASES[name], environment, tmp_path, postgres, redis)]
-    if took_s[0] > NORMAL_WITHIN_S:
-        took_s.append(_not_normal_for_s(CASES[name], environment, tmp_path, postgres, redis))
-    assert min(took_s) <= NORMAL_WITHIN_S, took_s
+    """In both environments. A second try is for a machine that was busy with something else."""
+
+    def took_s() -> float:
+        return _not_normal_for_s(CASES[name], tmp_path, postgres.new_database(schema_template), redis)
+
+    tries_s = [took_s()]
+    if tries_s[0] > NORMAL_WITHIN_S:
+        tries_s.append(took_s())
+    assert min(tries_s) <= NORMAL_WITHIN_S, tries_s

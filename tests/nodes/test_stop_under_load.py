@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.kills.scale import SCALE
 from tests.support.latency import latency_proxy
 from tests.support.node import Node, running, until
 from tests.support.orders import ORDERS, Market, Trader
@@ -22,7 +23,8 @@ from .crowd import Connection
 from .plain_client import REFUSED, PlainClients, place
 
 _DELAY_S = 0.05
-_IDLE_CONNECTIONS = 300
+_IDLE_CONNECTIONS = 120 if SCALE == 1 else 300
+_CLIENTS = 12 if SCALE == 1 else 24
 _SENDING_S = 0.6
 """From shortly before the signal."""
 _CLOSED_BEFORE = "closed before the order was sent"
@@ -87,7 +89,7 @@ def test_a_stop_serves_or_refuses_every_new_connection(
     settings: dict[str, str], tmp_path: Path, drain_s: str
 ) -> None:
     with running(tmp_path, BULLION_DRAIN_S=drain_s, **settings) as node, Market.open(node) as market:
-        clients = PlainClients(node.api_url, [market.trader() for _ in range(5)], number=24)
+        clients = PlainClients(node.api_url, [market.trader() for _ in range(5)], number=_CLIENTS)
         asyncio.run(_stop_while_they_call(node, clients))
     assert clients.outcomes.keys() == {"201", REFUSED}
     assert len(node.entries("draining")) == int(drain_s) * int(settings["BULLION_WORKERS"])
@@ -193,7 +195,7 @@ def test_a_reload_fails_no_call(settings: dict[str, str], tmp_path: Path) -> Non
 
 def _reload(node: Node, traders: list[Trader], times: int) -> float:
     # Few calls: the processes that start meanwhile need most of a small machine.
-    clients = PlainClients(node.api_url, traders, number=6, pause_s=0.05)
+    clients = PlainClients(node.api_url, traders, number=6, pause_s=0.2 if SCALE == 1 else 0.05)
     asyncio.run(_reload_while_they_call(node, clients, times))
     assert clients.outcomes.keys() == {"201"}, clients.outcomes
     return clients.longest_s

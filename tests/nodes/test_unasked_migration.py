@@ -31,9 +31,9 @@ def ready(node: Node) -> dict[str, bool]:
 
 
 def test_with_postgresql_only_the_command_migrates(
-    postgres: Postgres, redis: Redis, tmp_path: Path, installed: Installation
+    postgres: Postgres, redis: Redis, schema_template: str, tmp_path: Path, installed: Installation
 ) -> None:
-    url = postgres.new_database()
+    url = postgres.new_database(schema_template)
     settings = {"BULLION_DATABASE_URL": url, "BULLION_REDIS_URL": redis.url, "BULLION_SECRET": SECRET}
 
     def level() -> int:
