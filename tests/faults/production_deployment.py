@@ -1,6 +1,7 @@
 """A node with production open on a PostgreSQL server of its own, behind a line that can be cut."""
 
 import subprocess
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -122,6 +123,7 @@ class Deployment:
                     if self._parked("probe"):
                         self._end_sessions("probe")
                         return
+                    time.sleep(0.02)
 
     def unpark(self) -> None:
         self.setting("RESET synchronous_standby_names")

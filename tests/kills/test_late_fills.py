@@ -19,7 +19,11 @@ from tests.support.production import (
 )
 from tests.support.stacks import STACKS, stack
 
+from .scale import SCALE
+
 on_both = pytest.mark.parametrize("name", STACKS)
+if SCALE == 1:  # What differs between the stores is told by the tests of the store's contract.
+    pytestmark = pytest.mark.stacks_in_turn
 
 
 @pytest.fixture

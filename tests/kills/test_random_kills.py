@@ -18,6 +18,7 @@ from .scale import SCALE
 
 KILLS = 2 * SCALE
 CAMPAIGN = SCALE > 1
+ORDERS = 8 if CAMPAIGN else 5
 
 
 @pytest.mark.parametrize("name", STACKS)
@@ -36,7 +37,7 @@ def test_a_node_killed_at_any_moment_loses_nothing(
         node = start(tmp_path, **deployment.settings)
         try:
             # What earlier nodes left unfinished is settled while the next orders are under way.
-            programs = [(node, wishes) for wishes in deployment.wishes(8)]
+            programs = [(node, wishes) for wishes in deployment.wishes(ORDERS)]
             after_s = chance.uniform(0.05, 1.5)
 
             def kill(node=node, after_s=after_s) -> None:  # type: ignore[no-untyped-def]

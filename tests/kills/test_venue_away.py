@@ -18,6 +18,8 @@ BACK_WITHIN_S = 8.0
 """A few seconds: the longest pause between two questions, one more turn, and a machine that is busy."""
 
 on_both = pytest.mark.parametrize("name", STACKS)
+if SCALE == 1:  # What differs between the stores is told by the tests of the store's contract.
+    pytestmark = pytest.mark.stacks_in_turn
 
 
 def placed(deployment: Deployment, node: Node, each: int) -> list[Wish]:

@@ -19,6 +19,7 @@ from bullion.records.token import Actor, Role
 from bullion.settings import read_settings
 from bullion.wiring.desk import make_desk, no_refresh
 from bullion.wiring.store import open_store
+from tests.kills.scale import SCALE
 from tests.support.command import bullion, sentence
 from tests.support.node import DESK_TOKEN, Node, running, until
 from tests.support.orders import Market, Trader, booked
@@ -30,6 +31,10 @@ NEW = "the-new-secret-of-this-deployment-111"
 ONLY_OLD = {"BULLION_SECRET": OLD}
 ONLY_NEW = {"BULLION_SECRET": NEW}
 BOTH = {"BULLION_SECRET": NEW, "BULLION_SECRET_OLD": OLD}
+
+
+if SCALE == 1:  # Each of the two tests exchanges the secret of a store.
+    pytestmark = pytest.mark.stacks_in_turn
 
 
 @pytest.fixture(params=STACKS)

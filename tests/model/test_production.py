@@ -68,7 +68,7 @@ from .production_node import (
 )
 
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
-EXAMPLES, STEPS = 12 * SCALE, 30
+EXAMPLES, STEPS = (8 if SCALE == 1 else 12 * SCALE), 30
 PATIENCE_US = 10_000_000
 """Longer than a lease, and than every pause between questions."""
 EXAMPLE_US = 3_600_000_000

@@ -168,30 +168,32 @@ class Point:
     """At the how manieth time a test lets it die: not at the first, so that others are under way too."""
     often: bool = True
     """Whether `make test` goes there, or the campaign alone."""
+    inside: bool = False
+    """Whether a transaction of the store is open there, which each engine ends in its own way."""
 
 
 POINTS = {
     # Recording: nothing, half of it, all of it but the commit, the commit.
     "record-before": Point([before("record", *_LEDGERS), before("record_locked", *_LEDGERS)]),
-    "book-locked": Point([query("lock_books", "batch_state")], time=2),
+    "book-locked": Point([query("lock_books", "batch_state")], time=2, inside=True),
     "stock-locked": Point([query("lock_stock")], time=2, often=False),
     "order-half-written": Point([query("record_plans", "insert_orders")], time=2, often=False),
-    "order-written": Point([query("move_stock")], time=2),
-    "record-under-way": Point([under_way("record", *_LEDGERS)]),
+    "order-written": Point([query("move_stock")], time=2, inside=True),
+    "record-under-way": Point([under_way("record", *_LEDGERS)], inside=True),
     "record-after": Point([after("record", *_LEDGERS), after("record_locked", *_LEDGERS)]),
     # The venue: not sent, not there yet, on its way, there, decided, and its word in our hands.
     "submit-before": Point([before("_submit", Hedging)]),
     "take-before": Point([before("take", StoredVenueBook)], often=False),
-    "take-under-way": Point([under_way("_take_all", StoredVenueBook)], time=2),
+    "take-under-way": Point([under_way("_take_all", StoredVenueBook)], time=2, inside=True),
     "take-after": Point([after("take", StoredVenueBook)]),
     "submit-after": Point([after("_submit", Hedging)], often=False),
     "decide-written": Point([query("decide_venue_order")], time=2, often=False),
     "decide-after": Point([after("decide", StoredVenueBook)], time=2, often=False),
     # Our second commit.
     "answer-before": Point([before("answer", StoredHedgeRequests)], often=False),
-    "answer-half-written": Point([query("change_order")]),
+    "answer-half-written": Point([query("change_order")], inside=True),
     "answer-stock-returned": Point([query("return_stock")], time=1, often=False),
-    "answer-written": Point([query("answer_hedge")]),
+    "answer-written": Point([query("answer_hedge")], inside=True),
     "answer-after": Point([after("answer", StoredHedgeRequests)]),
     # The client's answer.
     "reply-before": Point([reply(sent=False)], time=5),
