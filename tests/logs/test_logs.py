@@ -13,7 +13,7 @@ import pytest
 
 from bullion.logs import LEVEL_SIGNALS
 from tests.support.command import environment
-from tests.support.node import Node, own_address, running, until
+from tests.support.node import Node, interpreter, own_address, running, until
 from tests.support.orders import ORDERS, Market
 from tests.support.processes import children
 from tests.support.servers import Postgres, Redis, free_port
@@ -108,7 +108,7 @@ def test_only_lines_of_the_level_are_written(tmp_path: Path) -> None:
             except httpx.TransportError:
                 return 0
 
-        until(lambda: code() == 401, within_s=30)
+        until(lambda: code() == 401, within_s=60)
         process.send_signal(signal.SIGTERM)
     _, log = process.communicate(timeout=30)
     assert process.returncode == 0, log
@@ -129,26 +129,26 @@ def test_the_level_of_all_workers_is_changed_without_a_restart(
 ) -> None:
     address = postgres.new_database(schema_template)
     settings = {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url, "BULLION_WORKERS": "2"}
-    with running(tmp_path, **settings) as node, Market.open(node) as market:
+    with running(tmp_path, "bullion", interpreter, **settings) as node, Market.open(node) as market:
         trader = market.trader()
         node.process.send_signal(signal.SIGUSR1)
         workers = children(node.process.pid)
-        until(lambda: changes(node, "debug") == {node.process.pid, *workers}, within_s=10)
+        until(lambda: changes(node, "debug") == {node.process.pid, *workers}, within_s=60)
 
         def logged() -> bool:
             trader.http.get(ME)
             return any(entry["level"] == "debug" for entry in node.entries("call"))
 
-        until(logged, within_s=10)
+        until(logged, within_s=60)
 
         os.kill(workers[0], signal.SIGKILL)
-        until(lambda: set(children(node.process.pid)) - set(workers), within_s=10)
+        until(lambda: set(children(node.process.pid)) - set(workers), within_s=60)
         (new,) = set(children(node.process.pid)) - set(workers)
-        until(lambda: new in changes(node, "debug"), within_s=20)
+        until(lambda: new in changes(node, "debug"), within_s=60)
 
         node.process.send_signal(signal.SIGUSR2)
-        until(lambda: changes(node, "info") >= {node.process.pid, workers[1], new}, within_s=10)
-        until(lambda: trader.http.get("/health/ready").status_code == 200, within_s=20)
+        until(lambda: changes(node, "info") >= {node.process.pid, workers[1], new}, within_s=60)
+        until(lambda: trader.http.get("/health/ready").status_code == 200, within_s=60)
 
         with node.api() as stranger:
 
@@ -156,10 +156,10 @@ def test_the_level_of_all_workers_is_changed_without_a_restart(
                 """Whether a call that was carried out is left out, and a later one, refused, is not."""
                 carried_out = trader.http.get(ME).headers["x-request-id"]
                 refused = stranger.get(ME).headers["x-request-id"]
-                until(lambda: is_logged(node, refused), within_s=5)
+                until(lambda: is_logged(node, refused), within_s=60)
                 return not is_logged(node, carried_out)
 
-            until(quiet, within_s=10)
+            until(quiet, within_s=60)
     postgres.drop(address)
 
 
@@ -168,15 +168,15 @@ def test_the_signals_do_not_end_a_process_that_starts_or_stops(tmp_path: Path) -
     with running(tmp_path) as node:
         node.process.send_signal(signal.SIGUSR1)
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: children(node.process.pid), within_s=20)
+        until(lambda: children(node.process.pid), within_s=60)
         for _ in range(20):
             for number in LEVEL_SIGNALS:
                 node.process.send_signal(number)
                 os.kill(children(node.process.pid)[0], number)
         node.process.send_signal(signal.SIGUSR1)
-        until(lambda: node.entries("restarted"), within_s=30)
+        until(lambda: node.entries("restarted"), within_s=60)
         (worker,) = children(node.process.pid)
-        until(lambda: last_level(node, worker) == "debug", within_s=10)
+        until(lambda: last_level(node, worker) == "debug", within_s=60)
         node.process.send_signal(signal.SIGTERM)
         for number in LEVEL_SIGNALS:
             node.process.send_signal(number)
@@ -200,7 +200,7 @@ def test_each_line_of_a_call_has_its_request_id(tmp_path: Path) -> None:
         def changes() -> list[str]:
             return [each["action"] for each in node.entries("action") if each.get("request_id") == changed]
 
-        until(lambda: changes() == ["put_group"], within_s=5)
+        until(lambda: changes() == ["put_group"], within_s=60)
         (tmp_path / "var/bullion.db").rename(tmp_path / "var/elsewhere")
         failed = trader.place()
         read = trader.http.get(f"{ORDERS}/{uuid4()}")
@@ -208,9 +208,9 @@ def test_each_line_of_a_call_has_its_request_id(tmp_path: Path) -> None:
         for answer in (failed, read, at_desk):
             assert answer.status_code == 503, answer.text
             request_id = answer.headers["x-request-id"]
-            until(lambda request_id=request_id: is_logged(node, request_id), within_s=5)
+            until(lambda request_id=request_id: is_logged(node, request_id), within_s=60)
             faults = [entry for entry in node.entries("store_fault") if entry["request_id"] == request_id]
             assert len(faults) == 1
         # A line that belongs to no call has none.
-        until(lambda: node.entries("store_lost"), within_s=5)
+        until(lambda: node.entries("store_lost"), within_s=60)
         assert not any("request_id" in entry for entry in node.entries("store_lost"))

@@ -43,36 +43,36 @@ def test_workers_are_replaced_one_by_one(settings: dict[str, str], tmp_path: Pat
             _who_waits_at_the_port_of_a_worker_that_dies_is_answered_by_the_next(node)
         else:
             _a_worker_that_is_stopped_alone_is_replaced(node)
-        _stopped_meanwhile_everybody_ends(node)
+            _stopped_meanwhile_everybody_ends(node)
 
 
 def _with_wrong_settings_those_before_serve_on(node: Node, before: list[int]) -> None:
     (node.folder / ".env").write_text("BULLION_LOG_CALLS=nonsense\n", "utf-8")
     node.process.send_signal(signal.SIGHUP)
-    until(lambda: node.entries("restart_failed"), within_s=20)
+    until(lambda: node.entries("restart_failed"), within_s=60)
     assert node.entries("restart_failed")[0]["replaced"] == 0
     assert any("bullion: BULLION_LOG_CALLS is 'nonsense'" in line for line in node.log)
-    until(lambda: answering(node) == before, within_s=5)
+    until(lambda: answering(node) == before, within_s=60)
     assert ready(node) == 200
 
 
 def _put_right_the_new_ones_read_them(node: Node, before: list[int]) -> None:
     (node.folder / ".env").write_text("BULLION_LOG_CALLS=all\n", "utf-8")
     node.process.send_signal(signal.SIGHUP)
-    until(lambda: node.entries("restarted"), within_s=30)
+    until(lambda: node.entries("restarted"), within_s=60)
     after = answering(node)
     assert not set(after) & set(before)
     assert len(after) == len(before)
     assert ready(node) == 200
-    until(lambda: any(call["route"] == "/health/ready" for call in node.entries("call")), within_s=5)
+    until(lambda: any(call["route"] == "/health/ready" for call in node.entries("call")), within_s=60)
 
 
 def _asked_again_meanwhile_it_is_done_again(node: Node) -> None:
     asked = len(node.entries("restarting"))
     for _ in range(3):
         node.process.send_signal(signal.SIGHUP)
-        until(lambda: len(node.entries("restarting")) > asked, within_s=20)
-    until(lambda: len(node.entries("restarted")) == 3, within_s=40)
+        until(lambda: len(node.entries("restarting")) > asked, within_s=60)
+    until(lambda: len(node.entries("restarted")) == 3, within_s=60)
     assert len(node.entries("restarting")) == asked + 2
     assert len(answering(node)) == 1
     assert ready(node) == 200
@@ -82,7 +82,7 @@ def _who_waits_at_the_port_of_a_worker_that_dies_is_answered_by_the_next(node: N
     (only,) = answering(node)
     os.kill(only, signal.SIGSTOP)
     url = urlsplit(node.api_url)
-    waiting = [socket.create_connection((url.hostname or "", url.port or 0), timeout=20) for _ in range(20)]
+    waiting = [socket.create_connection((url.hostname or "", url.port or 0), timeout=60) for _ in range(20)]
     for each in waiting:
         each.sendall(b"GET /health/live HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n")
     os.kill(only, signal.SIGKILL)
@@ -98,24 +98,29 @@ def _a_worker_that_is_stopped_alone_is_replaced(node: Node) -> None:
     os.kill(before[0], signal.SIGTERM)
     while not node.entries("worker_ended") or len(answering(node)) < len(before):
         assert ready(node) in (200, 503)  # Of the one that stops, or another's.
+        time.sleep(0.02)
     assert ready(node) == 200
 
 
 def _stopped_meanwhile_everybody_ends(node: Node) -> None:
     before = answering(node)
-    node.process.send_signal(signal.SIGHUP)
-    until(lambda: len(answering(node)) > len(before), within_s=20)
+
+    def one_is_being_replaced() -> bool:
+        node.process.send_signal(signal.SIGHUP)  # Each time, as a look may come when all are replaced.
+        return len(answering(node)) > len(before)
+
+    until(one_is_being_replaced, within_s=60)
     everybody = answering(node)
     stopped_at = time.monotonic()
     assert node.stop() == 0
-    assert time.monotonic() - stopped_at < 10
+    assert time.monotonic() - stopped_at < 20  # Killed after 25 s.
     assert not any(Path(f"/proc/{pid}").exists() for pid in everybody)
 
 
 def test_a_node_alone_is_stopped_while_its_successor_starts(settings: dict[str, str], tmp_path: Path) -> None:
     node = start(tmp_path, **settings)
     node.process.send_signal(signal.SIGHUP)
-    until(lambda: answering(node) != [node.process.pid], within_s=20)
+    until(lambda: answering(node) != [node.process.pid], within_s=60)
     (successor,) = answering(node)
     assert node.stop() == 0
     assert not Path(f"/proc/{successor}").exists()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -167,10 +168,10 @@ def test_postgres_restarted(tmp_path: Path, redis: Redis, postgres: Postgres) ->
                     assert answer.status_code == 503
                     assert answer.json()["detail"]["code"] == "service_unavailable"
                     assert answer.headers["retry-after"] == "1"
-                until(lambda node=node: ready(node) == 503, within_s=5)
+                until(lambda node=node: ready(node) == 503, within_s=30)
             own.start()
             for node in (first, second):
-                until(lambda node=node: ready(node) == 200, within_s=5)
+                until(lambda node=node: ready(node) == 200, within_s=30)
             with second.desk() as desk:
                 issued = desk.key("client")
                 assert status(first, issued["key"]) == 200
@@ -219,12 +220,12 @@ def test_workers_share_the_ports_and_a_dead_one_is_replaced(settings: dict[str, 
             assert status(node, key) == 200
         me = 'environment="test",method="GET",route="/api/trading/test/v1/me",status="200"'
         me_answered = f"bullion_calls_total{{{me}}}"
-        until(lambda: metric(node, me_answered) == 40, within_s=5)
+        until(lambda: metric(node, me_answered) == 40, within_s=30)
         os.kill(children[0], signal.SIGKILL)
-        until(lambda: len(workers_of(node)) == 2 and children[0] not in workers_of(node), within_s=10)
+        until(lambda: len(workers_of(node)) == 2 and children[0] not in workers_of(node), within_s=60)
         for _ in range(20):
             assert status(node, key) == 200
-        until(lambda: metric(node, me_answered) == 60, within_s=5)
+        until(lambda: metric(node, me_answered) == 60, within_s=30)
         assert not any(f"_{children[0]}.db" in name for name in metrics_files(node))
     assert node.process.returncode == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
@@ -238,9 +239,9 @@ def workers_of(node: Node) -> list[int]:
 
 
 def metrics_files(node: Node) -> list[str]:
-    environ = Path(f"/proc/{workers_of(node)[0]}/environ").read_bytes().split(b"\0")
-    (folder,) = [line.partition(b"=")[2] for line in environ if line.startswith(b"PROMETHEUS_MULTIPROC_DIR=")]
-    return [file.name for file in Path(folder.decode()).iterdir()]
+    mapped = Path(f"/proc/{workers_of(node)[0]}/maps").read_text("utf-8")
+    (folder,) = {Path(path).parent for path in re.findall(r"/\S+/counter_\d+\.db", mapped)}
+    return [file.name for file in folder.iterdir()]
 
 
 def metric(node: Node, name: str) -> float:

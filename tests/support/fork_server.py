@@ -17,6 +17,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 # Everything that commands import: the children find it imported.
 import bullion.__main__
@@ -26,6 +27,7 @@ import bullion.workers.single_node
 import bullion_client.cli.program  # noqa: F401
 from bullion.store import queries
 from tests.support.forked_process import NUMBER, StartRequest
+from tests.support.forked_worker import fork_workers
 
 _REQUEST_SIZE_MAX = 1 << 18
 _STREAMS = 3
@@ -95,10 +97,12 @@ def _become(request: StartRequest, given: Sequence[int]) -> StartRequest:
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.path[:1] = [request.folder, *filter(None, [request.environment.get("PYTHONPATH")])]
     sys.argv[1:] = request.arguments
+    if request.environment.get("BULLION_WORKERS", "1") != "1":
+        fork_workers(lambda: _run("bullion"))
     return request
 
 
-def _run(module: str) -> None:
+def _run(module: str) -> NoReturn:
     """Run the child's module, and end the process as the interpreter does, without freeing its memory.
 
     Memory that is freed is first copied from the fork server, which takes longer than a short command.
