@@ -200,7 +200,7 @@ def test_orders_go_on_at_the_standby_and_none_that_was_answered_is_lost(
     try:
         with running(tmp_path, BULLION_DATABASE_URL=url, BULLION_REDIS_URL=redis.url) as node:
             with Market.open(node) as market:
-                crowd = Crowd(Rotation(node), [market.trader() for _ in range(4)], keeping=4)
+                crowd = Crowd(Rotation(node), [market.trader() for _ in range(4)], keeping=4, pause_s=0.05)
                 refused_s = asyncio.run(_place_through(pair, crowd, end))
             print(f"\nnothing was booked for {refused_s:.2f} s: {dict(crowd.said())}")
             assert refused_s < NORMAL_WITHIN_S + MARGIN_S

@@ -23,6 +23,7 @@ NORMAL_WITHIN_S = 5.0
 PATIENCE_S = 120.0
 """Other tests may take the processor from Patroni, which then waits for its timeouts again."""
 ROUNDS = 1 if SCALE == 1 else max(2, SCALE // 5)
+_PAUSE_S = 0.1 if SCALE == 1 else 0.01
 
 
 @pytest.fixture
@@ -114,7 +115,8 @@ def test_orders_go_on_after_patroni_promotes_the_standby(
         folder.mkdir()
     with running(folders[0], **settings) as first, running(folders[1], **settings) as second:
         with Market.open(first) as market:
-            crowd = Crowd(Rotation(first, second), [market.trader() for _ in range(4)], keeping=4)
+            traders = [market.trader() for _ in range(4)]
+            crowd = Crowd(Rotation(first, second), traders, keeping=4, pause_s=_PAUSE_S)
             listed = cluster.listed()
             gaps = asyncio.run(_drill(cluster, crowd))
         for how, until_promoted_s, after_s in gaps:

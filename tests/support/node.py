@@ -168,7 +168,7 @@ def start(folder: Path, module: str = "bullion", launch: Launch = serving, /, **
     process, stream = launch(module, folder, environment | given)
     log: list[str] = []
     reader = _Reader(stream, log)
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 90
     while time.monotonic() < give_up_at and process.poll() is None:
         for line in log:
             entry = _entry(line)
