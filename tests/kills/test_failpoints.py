@@ -15,15 +15,10 @@ from .fixtures import Deployment, flood
 from .scale import SCALE
 
 AT_ONCE = 4
-ORDERS = 4 if SCALE == 1 else 6
-"""Of each client, when the node dies."""
+NAMES = [name for name, point in POINTS.items() if point.often or SCALE > 1]
 # Between two transactions it is the same which engine keeps what was committed.
 _ON_SQLITE = [pytest.mark.stacks_in_turn(only="sqlite")] if SCALE == 1 else []
-NAMES = [
-    pytest.param(name, marks=[] if point.inside else _ON_SQLITE)
-    for name, point in POINTS.items()
-    if point.often or SCALE > 1
-]
+CASES = [pytest.param(name, marks=[] if POINTS[name].inside else _ON_SQLITE) for name in NAMES]
 
 
 def dies_at(name: str, deployment: Deployment) -> None:
@@ -32,7 +27,7 @@ def dies_at(name: str, deployment: Deployment) -> None:
     try:
         deployment.wishes(1)
         deployment.learn_all(node)
-        programs = deployment.wishes(ORDERS)
+        programs = deployment.wishes(6)
         # One client's program runs twice: it sends the same keys at the same time.
         twice = programs[0]
         (folder / "arming").write_text(str(POINTS[name].time))
@@ -73,7 +68,7 @@ def deaths(
         and item.callspec.params["prepared"] == ("postgres" if address else "sqlite")
     }
     deployments = {}
-    for seed, name in enumerate(POINTS):
+    for seed, name in enumerate(NAMES):
         if name in wanted:
             folder = tmp_path_factory.mktemp(name)
             shutil.copytree(prepared.folder, folder, dirs_exist_ok=True)
@@ -83,7 +78,7 @@ def deaths(
         yield {name: pool.submit(dies_at, name, own) for name, own in deployments.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_a_node_that_dies_leaves_nothing_undone_and_nothing_done_twice(
     deaths: dict[str, "Future[None]"], name: str
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bullion.logs import LEVEL_SIGNALS
 from tests.support.command import environment
-from tests.support.node import Node, interpreter, own_address, running, until
+from tests.support.node import Node, own_address, running, until
 from tests.support.orders import ORDERS, Market
 from tests.support.processes import children
 from tests.support.servers import Postgres, Redis, free_port
@@ -129,7 +129,7 @@ def test_the_level_of_all_workers_is_changed_without_a_restart(
 ) -> None:
     address = postgres.new_database(schema_template)
     settings = {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url, "BULLION_WORKERS": "2"}
-    with running(tmp_path, "bullion", interpreter, **settings) as node, Market.open(node) as market:
+    with running(tmp_path, **settings) as node, Market.open(node) as market:
         trader = market.trader()
         node.process.send_signal(signal.SIGUSR1)
         workers = children(node.process.pid)

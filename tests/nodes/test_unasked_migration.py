@@ -39,16 +39,16 @@ def test_with_postgresql_only_the_command_migrates(
     def level() -> int:
         return int(postgres.sql("SELECT max(number) FROM migrations", url.rpartition("/")[2]))
 
+    def refusals() -> int:
+        return sum(_BEHIND in line for line in list(node.log))
+
     newer = later(tmp_path, CONTRACT)
     with running(
         tmp_path, "bullion", interpreter, BULLION_WORKERS="2", **settings, **installed.settings
     ) as node:
         installed.install(newer)
-        os.kill(children(node.process.pid)[0], signal.SIGKILL)
-        until(lambda: any(_BEHIND in line for line in node.log), within_s=30)
         node.process.send_signal(signal.SIGHUP)
         until(lambda: node.entries("restart_failed"), within_s=60)
-        # One worker of the older release is left, and serves on.
         assert ready(node)["ready"]
         assert level() == LEVEL
         refused = command(newer, tmp_path, "serve", **settings, **_FREE)
@@ -56,11 +56,17 @@ def test_with_postgresql_only_the_command_migrates(
         refused = command(newer, tmp_path, "migrate", **settings)
         assert refused.returncode == 2
         assert f"a node of level {LEVEL} serves this store" in refused.stderr
+        # A worker of the later release is started again and again from now on.
+        told = refusals()
+        os.kill(children(node.process.pid)[0], signal.SIGKILL)
+        until(lambda: refusals() > told, within_s=60)
+        # One worker of the older release is left, and serves on.
+        assert ready(node)["ready"]
         assert level() == LEVEL
         done = command(newer, tmp_path, "migrate", "--force", **settings)
         assert (done.returncode, done.stderr) == (0, "")
         # The older one says that it cannot go on, and why. The others of the later release can.
-        until(lambda: node.entries("schema_unfit"), within_s=10)
+        until(lambda: node.entries("schema_unfit"), within_s=30)
         assert f"level {LEVEL + 1} or later" in node.entries("schema_unfit")[0]["reason"]
         until(lambda: any(ready(node)["ready"] for _ in range(10)), within_s=30)
 

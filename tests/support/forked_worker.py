@@ -1,8 +1,7 @@
 """Workers that start quickly: forks of the process that supervises them, which has imported the service.
 
-A worker is made what a new interpreter would be: see `become`. Tests of what a worker inherits, or of which
-code it runs, start their node with `interpreter`. Its workers are new interpreters, like those that replace a
-node alone.
+A worker is made what a new interpreter would be: see `become`. Tests of which code a worker runs start their
+node with `interpreter`. Its workers are new interpreters, like those that replace a node alone.
 """
 
 import atexit
