@@ -232,7 +232,7 @@ async def test_the_desk_releases_what_it_saw(engine: Engine, servers: dict[str, 
         lights = {each["name"]: (each["state"], each["text"]) for each in await get_health(desk, DEALER)}
         state, text = lights.get("XAUUSD at one", ("", ""))
         assert not text or re.fullmatch(r"held: (\d\d,\d\d,\d{3}(\.\d*[1-9])?( / |$)){2}", text), text
-        return state == "bad"
+        return bool(state == "bad")
 
     await until(shown)
     held = (await row(desk, "one"))["held"]
