@@ -7,6 +7,7 @@ node with `interpreter`. Its workers are new interpreters, like those that repla
 import atexit
 import logging
 import os
+import queue
 import signal
 import sys
 import threading
@@ -85,11 +86,10 @@ def become(arguments: Sequence[str], kept: Sequence[int], environment: Mapping[s
     os.environ.clear()
     os.environ.update(environment)
     sys.argv[1:] = arguments
-    # The thread that writes the log may have held the locks of these.
+    # The thread that writes the log may have held the locks of these, and of the queue.
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - for as long as the process lives
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-    while not bullion.logs._waiting.empty():
-        bullion.logs._waiting.get_nowait()
+    bullion.logs._waiting = queue.SimpleQueue()
     bullion.logs._Level.debug = False
     bullion.logs._Level.configured = logging.INFO
     values.ValueClass = values.get_value_class()  # type: ignore[no-untyped-call]  # It depends on the environment.
