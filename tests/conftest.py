@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
+from tests.kills.scale import SCALE
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
 from tests.support.servers import NotInstalled, Postgres, Redis, missing
@@ -61,7 +63,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items[:] = in_turn(items)
+    items[:] = in_turn(item for item in items if SCALE > 1 or item.get_closest_marker("campaign") is None)
     if getattr(config.option, "loadgroup", False):
         items[:] = spread(items)
     if not config.getoption("quick"):
@@ -117,7 +119,7 @@ def postgres() -> Iterator[Postgres]:
 def schema_template(postgres: Postgres) -> str:
     """A database with the tables of this version, for `new_database`: a copy is cheaper than migrating."""
     address = postgres.new_database()
-    asyncio.run(_migrate(PostgresEngine(address)))
+    _migrate(PostgresEngine(address))
     return address.rpartition("/")[2]
 
 
@@ -125,14 +127,20 @@ def schema_template(postgres: Postgres) -> str:
 def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same for SQLite: a file to copy."""
     path = tmp_path_factory.mktemp("migrated") / "bullion.db"
-    asyncio.run(_migrate(SqliteEngine(path)))
+    _migrate(SqliteEngine(path))
     return path
 
 
-async def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
-    await engine.open()
-    await engine.migrate()
-    await engine.close()
+def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
+    """In a thread: the loop of a browser may run in this one."""
+
+    async def migrate() -> None:
+        await engine.open()
+        await engine.migrate()
+        await engine.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, migrate()).result()
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ MARKET_LINES = {
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.campaign
 @pytest.mark.usefixtures("postgres", "redis")  # Without them, half of it is left out.
 def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     path = tmp_path / "results.json"

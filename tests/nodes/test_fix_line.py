@@ -129,7 +129,7 @@ def test_a_cover_is_executed_in_its_own_contract_and_lots(stage: Stage) -> None:
     cursor = "SELECT position FROM execution_cursors WHERE venue = 'fix'"
     last = "SELECT max(position) FROM line_executions"
     until(
-        lambda: store_says(stage.node, cursor) == [(str(store_says(stage.node, last)[0][0]),)],
+        lambda: store_says(stage.node, cursor) == [(f"{LINE} {store_says(stage.node, last)[0][0]}",)],
         within_s=AGAIN_S,
     )
     assert desk.do("GET", "/hedge/breaks")["total"] == 0

@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import socket
@@ -38,10 +39,12 @@ def missing(error: NotInstalled, packages: str) -> NoReturn:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Below the ports of outgoing connections, one of which could take it before the server does."""
+    while True:
+        port = 15_000 + secrets.randbelow(17_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _new_folder(prefix: str) -> Path:
