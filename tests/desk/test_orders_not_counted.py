@@ -36,6 +36,7 @@ class Reads:
     action: object = None
     sent: object = None
     confirm: object = None
+    can_undo: bool = False
 
     async def read(self, _actor: Actor, _name: str, work: Callable[[Records], Awaitable[Any]]) -> Any:
         return await work(Records())
