@@ -61,7 +61,7 @@ def test_a_race_gets_no_second_try(tmp_path: Path, name: str) -> None:
 
 
 def test_many_failures_get_no_second_try(tmp_path: Path) -> None:
-    done = run(tmp_path, **{f"test_{number}": FAILS_ONCE for number in range(6)})
+    done = run(tmp_path, **{f"test_{number}": FAILS_ONCE for number in range(11)})
     assert done.returncode == 1
     assert "once more" not in done.stdout
 
