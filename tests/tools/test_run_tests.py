@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.stacks import STACKS
+
 ROOT = Path(__file__).parents[2]
-SPREAD = ("-p", "xdist", "-n", "1", "--dist", "loadgroup")
+SPREAD = ("-n", "1", "--dist", "loadgroup")
 FAILS_ONCE = """
 import pathlib
 
@@ -29,7 +31,7 @@ def run(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProc
     environment.pop("PYTEST_ADDOPTS", None)
     (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
     return subprocess.run(
-        [sys.executable, "-m", "tools.run_tests", "-q", *arguments],
+        [sys.executable, "-m", "tools.run_tests", "-q", "-p", "xdist", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -39,11 +41,12 @@ def run(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProc
 
 
 def test_a_test_that_passes_alone_is_named(tmp_path: Path) -> None:
-    in_a_group = FAILS_ONCE.replace("def test", "import pytest\n@pytest.mark.xdist_group('some')\ndef test")
+    marks = "@pytest.mark.xdist_group('some')\n@pytest.mark.parametrize('at', ['a@b'])\n"
+    in_a_group = FAILS_ONCE.replace("def test_it()", f"import pytest\n{marks}def test_it(at)")
     done = run(tmp_path, *SPREAD, test_slow=in_a_group, test_good="def test_it(): pass\n")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Running 1 failed tests once more" in done.stdout
-    assert done.stdout.rstrip().endswith("waited for:\n  tests/test_slow.py::test_it")
+    assert done.stdout.rstrip().endswith("waited for:\n  tests/test_slow.py::test_it[a@b]")
 
 
 def test_a_test_that_fails_again_fails_the_run(tmp_path: Path) -> None:
@@ -70,3 +73,23 @@ def test_a_run_that_cannot_start_gets_no_second_try(tmp_path: Path) -> None:
     done = run(tmp_path, test_slow="import nothing_of_this_name\n")
     assert done.returncode == 2
     assert "once more" not in done.stdout
+
+
+def test_a_test_that_is_named_is_run_also_out_of_its_turn() -> None:
+    """A second try names its tests. Of a whole file, each test has one stack."""
+    name = "tests/desk/test_orders.py::test_every_order_is_listed_newest_first"
+    both = [f"{name}[{stack}]" for stack in STACKS]
+
+    def collected(*asked: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", *asked],
+            cwd=ROOT,
+            env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [line for line in done.stdout.splitlines() if line in both]
+
+    assert collected(*both) == both
+    assert len(collected("tests/desk/test_orders.py")) == 1
