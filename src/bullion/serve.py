@@ -22,6 +22,7 @@ from bullion.settings import Settings, WrongSetting
 from bullion.supervisor import report_serving
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
+from bullion.web.ending import end_waiting_calls
 from bullion.web.health import DRAIN
 from bullion.web.listener_shutdown import HANDSHAKE_S, accept_waiting, ignore_new_connections
 from bullion.web.protocol import GuardedProtocol
@@ -158,6 +159,7 @@ class Serving:
     def _close(self, grace_s: float, listen_until: float | None) -> None:
         self._closing = True
         _log.info("stopping")
+        end_waiting_calls()
         for server in self.servers:
             server.grace_s = grace_s
             server.listen_until = listen_until

@@ -68,6 +68,8 @@ class Settings:
     """How long candles of each kind are kept."""
     hour_rates_days: int = 400
     day_rates_days: int = 3660
+    event_days: int = 30
+    """How long the events of accounts can be read."""
     feed_seed: int = 1
     desk_token: str | None = None
     secret: str | None = None
@@ -284,6 +286,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_MINUTE_RATES_DAYS": _whole_number(1, 3660),
     "BULLION_HOUR_RATES_DAYS": _whole_number(1, 3660),
     "BULLION_DAY_RATES_DAYS": _whole_number(1, 36_600),
+    "BULLION_EVENT_DAYS": _whole_number(1, 3660),
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_SECRET_OLD": _secret_of(_SECRET_LENGTH_MIN),

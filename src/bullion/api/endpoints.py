@@ -4,6 +4,7 @@ from bullion.environment import Environment
 from bullion.keys.key import Scope
 
 from .app import Endpoint, Handler, Methods
+from .events import Events
 from .market_data import MarketData
 from .me import Me
 from .orders import Orders, ProductionOrders
@@ -16,12 +17,13 @@ def endpoints(
     positions: Positions,
     test: tuple[Orders, MarketData],
     production: tuple[ProductionOrders, MarketData],
+    events: Events,
     scenarios: Scenarios,
 ) -> dict[str, Methods]:
     """Each environment has its own handlers: test does not know the venue, production no scenarios."""
     return {
-        **_paths(Environment.TEST, me, test[0], positions.test, test[1], scenarios),
-        **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1]),
+        **_paths(Environment.TEST, me, test[0], positions.test, test[1], events, scenarios),
+        **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1], events),
     }
 
 
@@ -31,6 +33,7 @@ def _paths(
     orders: Orders,
     positions: Handler,
     market_data: MarketData,
+    events: Events,
     scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
     paths: dict[str, Methods] = {}
@@ -48,4 +51,5 @@ def _paths(
     add("GET /positions", Scope.ORDERS_READ, positions)
     add("GET /symbols", Scope.ORDERS_READ, market_data.symbols)
     add("GET /quotes", Scope.ORDERS_READ, market_data.quotes)
+    add("GET /events", Scope.ORDERS_READ, events.list_events)
     return paths

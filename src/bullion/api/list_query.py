@@ -1,15 +1,18 @@
-"""Reads the queries of `GET /orders` and `GET /quotes` strictly, and reports all problems at once.
+"""Reads the queries of lists strictly, and reports all problems at once.
 
 Unknown parameters are ignored.
 """
 
 from urllib.parse import unquote_to_bytes
 
+import msgspec
+
 from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from bullion.orders.instant import read_instant_us
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
 
 from .problems import Problems, excerpt
+from .wire.events import WAIT_S_MAX
 from .wire.orders import PRODUCTION_STATUSES, TRADE_TYPE_LENGTH_MAX
 
 _STATUSES = [*PRODUCTION_STATUSES, ALL]
@@ -28,7 +31,7 @@ def read_list_query(query_string: bytes, *, with_status: bool) -> ListQuery:
     sent = _Sent(query_string, problems)
     query = ListQuery(
         limit=_read_limit(sent, problems),
-        offset=_read_offset(sent, problems),
+        offset=_read_number("offset", sent, problems) or 0,
         symbol_code=_read_filter("symbol_code", SYMBOL_CODE_LENGTH_MAX, sent, problems),
         trade_type=_read_filter("trade_type", TRADE_TYPE_LENGTH_MAX, sent, problems),
         since_us=_read_since_us(sent, problems),
@@ -47,6 +50,26 @@ def read_symbol_filter(query_string: bytes) -> str | None:
     if problems:
         raise problems.to_error()
     return symbol_code
+
+
+class EventQuery(msgspec.Struct, frozen=True):
+    after: int | None
+    """None: from the oldest event that is kept."""
+    limit: int
+    wait_s: int
+
+
+def read_event_query(query_string: bytes) -> EventQuery:
+    problems = Problems()
+    sent = _Sent(query_string, problems)
+    query = EventQuery(
+        _read_number("after", sent, problems),
+        _read_limit(sent, problems),
+        _read_number("wait", sent, problems, WAIT_S_MAX) or 0,
+    )
+    if problems:
+        raise problems.to_error()
+    return query
 
 
 class _Sent:
@@ -103,17 +126,19 @@ def _read_limit(sent: _Sent, problems: Problems) -> int:
     return limit
 
 
-def _read_offset(sent: _Sent, problems: Problems) -> int:
-    text = sent.only("offset")
+def _read_number(name: str, sent: _Sent, problems: Problems, most: int = _OFFSET_MAX) -> int | None:
+    """A whole number from 0 on."""
+    text = sent.only(name)
     if text is None:
-        return 0
-    offset = _number(text)
-    if offset is None:
-        problems.add(("query", "offset"), _not_an_integer("offset", text), "not_an_integer")
-        return 0
-    if offset < 0:
-        problems.add(("query", "offset"), "offset must be at least 0.", "too_small")
-    return offset
+        return None
+    number = _number(text)
+    if number is None:
+        problems.add(("query", name), _not_an_integer(name, text), "not_an_integer")
+    elif number < 0:
+        problems.add(("query", name), f"{name} must be at least 0.", "too_small")
+    elif number > most:
+        problems.add(("query", name), f"{name} may be at most {most}.", "too_large")
+    return number
 
 
 def _number(text: str) -> int | None:

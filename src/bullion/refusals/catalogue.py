@@ -259,6 +259,15 @@ ORDER_NOT_FOUND = _row(
     "There is no such order on this account.",
     family=Family.NOT_FOUND,
 )
+EVENTS_GONE = _row(
+    "events_gone",
+    410,
+    "Events after that number are not kept any more, or there never was one with it: `detail.oldest` and "
+    "`detail.newest` are the first and the last that are.",
+    "The events after that number are not kept. Read the orders again, then go on after detail.newest.",
+    specified=False,
+    family=Family.NOT_FOUND,
+)
 
 # --- The market -----------------------------------------------------------------------------------
 

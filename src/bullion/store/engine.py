@@ -88,6 +88,10 @@ class Engine(Protocol):
         """
 
 
+def nothing() -> None:
+    """What an engine calls after a commit if nobody waits for it."""
+
+
 async def one_row(transaction: Transaction, query: str, *values: Value) -> Row:
     """For queries that always return exactly one row, such as a count."""
     row = await transaction.one(query, *values)

@@ -12,6 +12,7 @@ from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
+from bullion.orders.life import hidden
 
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
@@ -120,6 +121,7 @@ class PostgresLedger:
                     )
                     for each in plan.to_hedge
                 ],
+                [order.ordinal for order in plan.orders if hidden(order)],
             )
             for plan in plans
             if plan.changes

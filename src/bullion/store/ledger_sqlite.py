@@ -11,8 +11,11 @@ from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
+from bullion.orders.life import hidden
+from bullion.orders.order import Order
 
 from . import order_rows
+from .account_events import HIDDEN_ORDER, NO_DETAIL
 from .archive_reader import may_be_archived, order_of_key
 from .order_sums import books_with_full_block, unsummed_range
 from .sqlite import SqliteConnection, SqliteEngine
@@ -138,6 +141,9 @@ class SqliteLedger:
         ):
             if rows:
                 connection.fetch_for(query, rows)
+        for order in orders:
+            if hidden(order):
+                _hide(connection, order)
         for plan in plans:
             for name, taken_e4 in plan.stock_taken.items():
                 connection.fetch("move_stock", (*name, -taken_e4))
@@ -159,6 +165,14 @@ def _sum_blocks(connection: SqliteConnection, book_id: int) -> None:
         low, high = ordinals
         connection.fetch("sum_blocks", (book_id, low, high))
         connection.fetch("set_unsummed_from", (book_id, high + 1))
+
+
+def _hide(connection: SqliteConnection, order: Order) -> None:
+    (row,) = connection.fetch("hide_order", (order.book_id,))
+    place = (order.ordinal + row["event_shift"], order.ordinal)
+    connection.fetch(
+        "insert_account_event", (order.book_id, *place, HIDDEN_ORDER, order.created_at_us, NO_DETAIL)
+    )
 
 
 def _stock_e4(connection: SqliteConnection, name: StockName) -> int:

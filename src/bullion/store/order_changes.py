@@ -6,10 +6,11 @@ The caller has locked the order's book, so that events of one order are serializ
 from bullion.faults import StoreConflict
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
-from bullion.orders.life import kinds_of, releases_weight
+from bullion.orders.life import hidden, kinds_of, releases_weight
 from bullion.orders.order import Order, signed_e4
 
 from . import order_rows
+from .account_events import next_number
 from .book_entries import enter_order
 from .engine import Transaction, one_row
 
@@ -53,7 +54,8 @@ async def write(
     )
     if changed is None:
         raise StoreConflict("the order was changed although its book was locked")
-    await transaction.run("insert_order_event", *name, now.status, at_us, actor, message)
+    number = (None, None) if hidden(now) else await next_number(transaction, now.book_id)
+    await transaction.run("insert_order_event", *name, now.status, at_us, actor, message, *number)
     for kind in kinds_of(before) - kinds_of(now):
         await transaction.run("uncount_order", *name, *kind)
     for kind in kinds_of(now) - kinds_of(before):

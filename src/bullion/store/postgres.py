@@ -15,7 +15,7 @@ import structlog
 from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
 from . import postgres_migration, prepared_queries, queries, schema
-from .engine import Row, Transaction, Value
+from .engine import Row, Transaction, Value, nothing
 from .postgres_faults import LOST, OUTDATED, address_faults, faults, reported_by_server
 from .postgres_hosts import Hosts
 from .postgres_pool import Connection, Pool, PoolUse
@@ -97,6 +97,8 @@ class PostgresEngine:
         self.pool_size = pool_size
         self.conflicts = 0
         """How many transactions were repeated because they conflicted with others."""
+        self.on_commit: Callable[[], None] = nothing
+        """Called after everything that this process commits."""
         self._queries: dict[str, str] = queries.load("postgres")
         self._ready = [self._queries[name] for name in prepared_queries.ALL]
         self._pool: Pool | None = None
@@ -190,7 +192,9 @@ class PostgresEngine:
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
     ) -> T:
         begin = f"BEGIN{_CUSTOM_PLANS if custom_plans else ''}"
-        return await self._try(name, begin, body, writes=True)
+        answer = await self._try(name, begin, body, writes=True)
+        self.on_commit()
+        return answer
 
     async def read(
         self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
@@ -288,13 +292,15 @@ class PostgresEngine:
             async with self._connection() as connection:
                 sent = True
                 found: Sequence[Row] = await connection.fetch(self._queries[query], *values)
-                return found
         except StoreUnavailable as fault:
             fault.add_note(f"in the statement {query}")
             self._renew_after(fault)
             if writes and sent and not reported_by_server(fault):
                 raise OutcomeUnknown(*fault.args) from fault
             raise
+        if writes:
+            self.on_commit()
+        return found
 
     def _renew_after(self, fault: StoreFault) -> None:
         """A connection that went silent, or has old statements, is seldom alone: renew them all."""

@@ -15,6 +15,7 @@ from bullion.accounts.group import Group
 from bullion.accounts.switches import Switches
 from bullion.allocation.book import book_id
 from bullion.environment import Environment
+from bullion.events.event import EventType
 from bullion.keys.key import Key
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Symbol
@@ -36,6 +37,7 @@ from .cover_records import CoverRecords
 from .decoding import readable
 from .desk_transaction import DeskCache
 from .engine import Engine, Row, Transaction, one_row
+from .event_records import EventRecords
 from .factor_records import FactorRecords
 from .hedge_records import HedgeRecords
 from .line_states import LineStateRecords
@@ -64,6 +66,7 @@ class Records(
     AccountRecords,
     SessionRecords,
     FactorRecords,
+    EventRecords,
 ):
     """One open transaction. A change reaches the memory of every node within a second.
 
@@ -98,7 +101,10 @@ class Records(
 
     async def put_switches(self, switches: Switches) -> None:
         await self._record_change("switches", switches.broker, switches.broker)
+        before = await self._transaction.one("one_switches", switches.broker)
         await self._transaction.run("put_switches", *rows.switches_values(switches))
+        if before is not None and bool(before["halted"]) != switches.halted:
+            await self._tell_halt(switches)
 
     async def node_reports(self) -> list[NodeReport]:
         """What the nodes last said about themselves."""
@@ -126,7 +132,10 @@ class Records(
     async def put_symbol(self, symbol: Symbol) -> None:
         """Without its stock, which bookings change concurrently."""
         await self._record_change("symbol", symbol.broker, symbol.code)
+        before = await self._transaction.one("one_symbol", symbol.broker, symbol.code)
         await self._transaction.run("put_symbol", *rows.symbol_values(symbol))
+        if before is not None and bool(before["frozen"]) != symbol.frozen:
+            await self._tell_freeze(symbol)
 
     async def stock(self, broker: str, symbol_code: str) -> int | None:
         """What is left of the symbol. None: it is not counted. Also for a symbol that cannot be decoded."""
@@ -223,6 +232,7 @@ class Records(
 
     async def set_allocation(self, account_id: int, allocation: Allocation) -> None:
         await self._transaction.run("set_allocation", account_id, allocation.gold_e4, allocation.silver_e4)
+        await self._tell_allocation(account_id)
 
     # Keys
 
@@ -241,6 +251,7 @@ class Records(
     async def revoke_key(self, key: Key, at_us: int) -> None:
         await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("revoke_key", key.key_id, at_us)
+        await self._tell_key(EventType.KEY_REVOKED, key, at_us)
 
     async def repair_key(self, broker: str, key_id: str) -> None:
         """Turn an unreadable key into a revoked one."""
@@ -250,6 +261,8 @@ class Records(
     async def replace_key(self, key: Key, successor: str, overlap_ends_at_us: int) -> None:
         await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("replace_key", key.key_id, successor, overlap_ends_at_us)
+        replaced = msgspec.structs.replace(key, replaced_by=successor, overlap_ends_at_us=overlap_ends_at_us)
+        await self._tell_key(EventType.KEY_ROTATED, replaced, await self.now_us())
 
     # Tokens
 

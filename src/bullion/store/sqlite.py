@@ -26,7 +26,7 @@ from bullion.faults import (
 )
 
 from . import queries, schema
-from .engine import Row, Transaction, Value
+from .engine import Row, Transaction, Value, nothing
 
 T = TypeVar("T")
 
@@ -62,6 +62,8 @@ class SqliteEngine:
         self._check_at_ns = 0
         self._node_lock: TextIO | None = None
         self._write_failed = False
+        self.on_commit: Callable[[], None] = nothing
+        """Called after everything that this process commits."""
 
     async def open(self) -> None:
         try:
@@ -219,10 +221,12 @@ class SqliteEngine:
     async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
         try:
-            return await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+            answer = await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
         except (StoreUnavailable, OutcomeUnknown):
             self._write_failed = True
             raise
+        self.on_commit()
+        return answer
 
     async def run_in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Run `work` on the reader's thread, over one snapshot."""

@@ -13,6 +13,7 @@ from typing import Any
 from bullion.api.app import TradingApi
 from bullion.api.docs_page import docs_page
 from bullion.api.endpoints import endpoints
+from bullion.api.events import Events
 from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
@@ -27,6 +28,7 @@ from bullion.budgets.redis_link import RedisLink
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
+from bullion.events.watch import EventWatch
 from bullion.faults import StoreFault
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.orders.rate_sampler import RateSampler
@@ -36,6 +38,8 @@ from bullion.rates.feeds.simulated import SimulatedFeed
 from bullion.rates.feeds.source_settings import FeedSettings
 from bullion.records.token import Actor, Role
 from bullion.settings import Settings
+from bullion.store.event_entering import EventEntering
+from bullion.store.event_reader import StoredEvents
 from bullion.store.key_hashes import KeyHashes
 from bullion.store.key_uses import KeyUses
 from bullion.store.node_reports import NodeReports
@@ -45,6 +49,7 @@ from bullion.store.schema import SchemaMismatch
 from bullion.store.traces import StoredTraces
 from bullion.web.address import SourceAddress
 from bullion.web.calls import CallLog
+from bullion.web.ending import on_stop
 from bullion.web.metrics import Metrics
 from bullion.web.response import Response, encode_json
 
@@ -145,6 +150,13 @@ async def open_node(
         public_rates = PublicRatePages(catalogue, trading.market, settings.broker)
         tracer = Tracer(traces, catalogue.now_us)
         reader = StoredOrders(store.engine)
+        stored_events = StoredEvents(store.engine, settings.event_days, catalogue.now_us)
+        watch = EventWatch(stored_events)
+        store.engine.on_commit = watch.look_soon
+        on_stop(watch.stop)
+        entering = EventEntering(
+            store.engine, settings.event_days, catalogue.now_us, lambda: catalogue.version
+        )
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
@@ -157,6 +169,7 @@ async def open_node(
                 ProductionOrders(production, production_check, reader, tracer, gate),
                 MarketData(catalogue, trading.market, production.why_closed),
             ),
+            events=Events(stored_events, watch, gate),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
         )
         sampler = RateSampler(catalogue, trading.board, _candles(settings, store), trading.holder)
@@ -170,6 +183,8 @@ async def open_node(
             traces.run(),
             reports.run(),
             sampler.run(),
+            watch.run(),
+            entering.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_simulated_feed(settings, trading)]
         tasks += [live_feed.run()] if live_feed else []

@@ -56,6 +56,7 @@ _TAGS = [
     {"name": "Orders", "description": "Placing market orders, and reading them back."},
     {"name": "Positions", "description": "What the account holds, and how much more it may."},
     {"name": "Market", "description": "What can be traded, and at what price."},
+    {"name": "Events", "description": "What happened to the account, without asking for each order."},
     {"name": "Service", "description": "The service itself. No key is needed."},
 ]
 _SECURITY: Json = {

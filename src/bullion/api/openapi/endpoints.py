@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bullion.api.wire.events import WAIT_S_MAX, EventQuery
 from bullion.api.wire.market import QuoteQuery
 from bullion.api.wire.orders import ProductionOrderQuery, TestOrderQuery
 from bullion.environment import Environment
@@ -10,6 +11,7 @@ from bullion.orders.bounds import KEY_LENGTH_MAX
 from bullion.orders.listing import LIMIT_MAX
 from bullion.refusals.catalogue import (
     CATALOGUE,
+    EVENTS_GONE,
     INVALID_REQUEST,
     ORDER_NOT_FOUND,
     ORDER_REJECTED,
@@ -152,8 +154,8 @@ PLACE_ORDER = Endpoint(
             ),
         },
     },
-    # An order goes through every check, so it can get every row but the one of reading by id.
-    refusals=tuple(row for row in CATALOGUE if row is not ORDER_NOT_FOUND),
+    # An order goes through every check, so it can get every row but those of reading.
+    refusals=tuple(row for row in CATALOGUE if row not in (ORDER_NOT_FOUND, EVENTS_GONE)),
     further={
         PRODUCTION_TRADING_DISABLED: {"reason": "account"},
         INVALID_REQUEST: {"errors": _PROBLEMS},
@@ -345,4 +347,51 @@ QUOTES = Endpoint(
     extension=True,
 )
 
-ENDPOINTS = (ME, PLACE_ORDER, LIST_ORDERS, READ_ORDER, POSITIONS, SYMBOLS, QUOTES)
+# --- What happened, without asking for each order -----------------------------------------------------
+
+_EVENTS = {
+    _TEST: {**example_of("TestEvent"), "data": TEST_BUY},
+    _PRODUCTION: {**example_of("ProductionEvent"), "type": "order.opened", "data": OPEN_BUY},
+}
+
+EVENTS = Endpoint(
+    name="events",
+    method="get",
+    path="/events",
+    scope=Scope.ORDERS_READ,
+    tag="Events",
+    summary="Read what happened",
+    description=(
+        "Shows what happened to the account, oldest first: its orders and every change of them, its "
+        "allocation and keys, and halts. Numbers have no gaps. Keep the number of the last event you "
+        "handled, and send it as `after`: nothing is missed, and nothing comes twice. With `wait` the call "
+        "is answered as soon as something happens."
+    ),
+    own={
+        _PRODUCTION: (
+            "An order that did not come through the API has no `order.created`: you hear of it when it is "
+            "`open`."
+        )
+    },
+    parameters=_both(query_parameters(EventQuery)),
+    responses={
+        environment: _ok(
+            "The next events.",
+            f"{environment.value.capitalize()}EventList",
+            {"items": [_EVENTS[environment]], "next_after": 17, "has_more": False},
+        )
+        for environment in Environment
+    },
+    refusals=(*WITH_KEY, INVALID_REQUEST, EVENTS_GONE),
+    further={
+        INVALID_REQUEST: {
+            "errors": [
+                {"loc": ["query", "wait"], "msg": f"wait may be at most {WAIT_S_MAX}.", "type": "too_large"}
+            ]
+        },
+        EVENTS_GONE: {"oldest": 310, "newest": 4210},
+    },
+    extension=True,
+)
+
+ENDPOINTS = (ME, PLACE_ORDER, LIST_ORDERS, READ_ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS)

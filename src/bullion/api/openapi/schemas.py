@@ -5,8 +5,14 @@ from typing import Any
 
 import msgspec
 
-from bullion.api.wire import account, market, orders, positions, refusals, service
-from bullion.refusals.catalogue import CATALOGUE, INVALID_REQUEST, ORDER_REJECTED, PRODUCTION_TRADING_DISABLED
+from bullion.api.wire import account, events, market, orders, positions, refusals, service
+from bullion.refusals.catalogue import (
+    CATALOGUE,
+    EVENTS_GONE,
+    INVALID_REQUEST,
+    ORDER_REJECTED,
+    PRODUCTION_TRADING_DISABLED,
+)
 
 Json = dict[str, Any]
 
@@ -16,9 +22,10 @@ OWN_BODIES = {
     PRODUCTION_TRADING_DISABLED: refusals.ProductionTradingDisabled,
     INVALID_REQUEST: refusals.InvalidRequest,
     ORDER_REJECTED: refusals.OrderRejected,
+    EVENTS_GONE: refusals.EventsGone,
 }
 """Refusals with further fields. All others have the body of `refusals.Refusal`."""
-_MODULES = (account, orders, positions, market, refusals, service)
+_MODULES = (account, orders, positions, market, events, refusals, service)
 
 
 def schema_ref(name: str) -> Json:

@@ -1,8 +1,14 @@
 """Net positions against the weight allocation."""
 
+from functools import lru_cache
 from typing import Annotated
 
 from msgspec import Struct
+
+from bullion.allocation.book import OpenWeight
+from bullion.allocation.position import Position
+from bullion.metals.metal import Metal
+from bullion.metals.weight import weight_text
 
 from .values import MetalText, SignedWeight, Unit, Weight, about
 
@@ -42,3 +48,25 @@ class ProductionPositions(TestPositions):
         list[SymbolPosition],
         about("One row for each symbol with an open order, also where buys and sells cancel out."),
     ]
+
+
+@lru_cache(maxsize=8192)
+def metal_position(metal: Metal, position: Position) -> MetalPosition:
+    return MetalPosition(
+        net=weight_text(position.net_e4),
+        limit=weight_text(position.limit_e4),
+        used=weight_text(position.used_e4),
+        free=weight_text(position.free_e4),
+        unit=metal.unit,
+    )
+
+
+def symbol_position(weight: OpenWeight) -> SymbolPosition:
+    return SymbolPosition(
+        symbol_code=weight.symbol_code,
+        metal=weight.metal,
+        buy=weight_text(weight.buy_e4),
+        sell=weight_text(weight.sell_e4),
+        net=weight_text(weight.buy_e4 - weight.sell_e4),
+        unit=weight.metal.unit,
+    )

@@ -61,6 +61,13 @@ class ProductionTradingDisabled(Refusal):
     ]
 
 
+class EventsGone(Refusal):
+    """The refusal `events_gone`, which also says which events are kept."""
+
+    oldest: Annotated[int, Meta(ge=1), about("The number of the first event that is kept.")]
+    newest: Annotated[int, Meta(ge=0), about("The number of the last event; read on after it.")]
+
+
 class OrderRejected(Refusal):
     """The refusal `order_rejected`, which also shows the order that the hedge refused."""
 

@@ -39,7 +39,13 @@ WHERE books.id = $1
 ORDER BY weights.symbol_code
 
 -- name: insert_book
-INSERT INTO books (id, account_id, environment, gold_limit_e4, silver_limit_e4) VALUES ($1, $2, $3, $4, $5)
+-- What the broker's accounts were told before this one was opened is not told again.
+INSERT INTO books (id, account_id, environment, gold_limit_e4, silver_limit_e4, broker_events_through)
+SELECT
+    CAST($1 AS BIGINT), accounts.id, CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT),
+    coalesce((SELECT max(events.number) FROM broker_events AS events WHERE events.broker = accounts.broker), 0)
+FROM accounts
+WHERE accounts.id = $2
 
 -- name: allocation
 SELECT gold_limit_e4, silver_limit_e4 FROM books WHERE account_id = $1 AND environment = 'production'

@@ -311,12 +311,16 @@ WITH wanted AS MATERIALIZED (
 ),
 
 held AS MATERIALIZED (
-    SELECT id, unsummed_from FROM books WHERE id = ANY ($2::BIGINT []) ORDER BY id FOR UPDATE SKIP LOCKED
+    SELECT id, unsummed_from, order_count, event_shift
+    FROM books
+    WHERE id = ANY ($2::BIGINT [])
+    ORDER BY id
+    FOR UPDATE SKIP LOCKED
 ),
 
 -- A book whose blocks were summed since this statement began is skipped too: the statement cannot see those counts.
 locked AS MATERIALIZED (
-    SELECT held.id, held.unsummed_from
+    SELECT held.*
     FROM held
     INNER JOIN books AS seen ON seen.id @only(held.id) AND seen.unsummed_from = held.unsummed_from
 ),
@@ -359,8 +363,21 @@ booked AS (
 ),
 
 events AS (
-    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words)
-    SELECT book_id, ordinal, status, $3, $4, 'execution ' || execution_id FROM booked
+    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through)
+    SELECT
+        booked.book_id, booked.ordinal, booked.status, $3, $4, 'execution ' || booked.execution_id,
+        locked.order_count + locked.event_shift
+        + row_number() OVER (PARTITION BY booked.book_id ORDER BY booked.ordinal),
+        locked.order_count
+    FROM booked
+    INNER JOIN locked ON locked.id = booked.book_id
+),
+
+numbered AS (
+    UPDATE books
+    SET event_shift = books.event_shift + opened.orders
+    FROM (SELECT book_id, count(*) AS orders FROM booked GROUP BY book_id) AS opened
+    WHERE books.id @only(opened.book_id)
 ),
 
 answered AS (

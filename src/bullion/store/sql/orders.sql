@@ -50,7 +50,9 @@ WHERE @row_place = (SELECT orders.@row_place FROM orders @primary_key($1, $2)) A
 RETURNING ordinal
 
 -- name: insert_order_event
-INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words) VALUES ($1, $2, $3, $4, $5, $6)
+-- $7 and $8: its number among the account's events, and the orders up to then; null while the API hides the order.
+INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- name: order_events
 SELECT status, at_us, actor, words FROM order_events WHERE book_id = $1 AND ordinal = $2 ORDER BY at_us, status

@@ -51,7 +51,7 @@ DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_
 -- moved. The rows returned say what was done, with each book as it was before.
 --
 -- $2 are the keys, $3 what is planned for each book, by its id: version, gold, silver, count, time, orders, price
--- moves, hedge requests. It is JSON: one value is sent faster than fifty columns. $7 are the books that were
+-- moves, hedge requests, ordinals of orders that the API hides. It is JSON: one value is sent faster than fifty columns. $7 are the books that were
 -- ever reset: only they have archived keys, and if one was reset just now, its version moved.
 WITH asked AS MATERIALIZED (
     @asked_keys($2)
@@ -86,6 +86,7 @@ moved AS (
         silver_net_e4 = (wanted.plan ->> 2)::BIGINT,
         order_count = (wanted.plan ->> 3)::BIGINT,
         last_order_at_us = (wanted.plan ->> 4)::BIGINT,
+        event_shift = books.event_shift - jsonb_array_length(wanted.plan -> 8),
         version = wanted.version + 1
     FROM (SELECT id, version, $3::JSONB -> id::TEXT AS plan FROM locked) AS wanted
     WHERE
@@ -93,7 +94,7 @@ moved AS (
         AND wanted.version = (wanted.plan ->> 0)::BIGINT
         AND (SELECT version FROM present) = $1
         AND NOT EXISTS (SELECT 1 FROM settled WHERE settled.book_id = wanted.id)
-    RETURNING books.id, wanted.plan
+    RETURNING books.id, books.event_shift, wanted.plan
 ),
 
 inserted AS (
@@ -135,6 +136,16 @@ refused AS (
         (row ->> 8)::BIGINT, (row ->> 9)::BIGINT, row ->> 10, (row ->> 11)::BIGINT
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 6) AS moves (row)
+),
+
+-- Hidden orders take no number: see `account_events`.
+unnumbered AS (
+    INSERT INTO account_events (book_id, number, orders_through, kind, at_us, detail)
+    SELECT
+        moved.id, hidden.ordinal::BIGINT + moved.event_shift + jsonb_array_length(moved.plan -> 8) - hidden.nth,
+        hidden.ordinal::BIGINT, 'hidden', (moved.plan ->> 4)::BIGINT, '{}'
+    FROM moved
+    CROSS JOIN jsonb_array_elements_text(moved.plan -> 8) WITH ORDINALITY AS hidden (ordinal, nth)
 )
 
 SELECT

@@ -1,0 +1,1 @@
+"""What happened to an account: its events, their numbers, and waiting for them."""

@@ -1,0 +1,39 @@
+"""Writes events of accounts, in the transaction that makes them true."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from bullion.events.event import EventType
+from bullion.events.sequence import HIDDEN as HIDDEN_ORDER
+
+from .engine import Transaction, one_row
+
+__all__ = ["HIDDEN_ORDER", "NO_DETAIL", "add_broker_event", "add_event", "next_number"]
+
+NO_DETAIL = "{}"
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def next_number(transaction: Transaction, book_id: int) -> tuple[int, int]:
+    """The number of the book's next event, and the number of orders by then. Locks the book."""
+    row = await one_row(transaction, "number_event", book_id)
+    return row["number"], row["order_count"]
+
+
+async def add_event(
+    transaction: Transaction, book_id: int, kind: EventType, at_us: int, detail: Mapping[str, Any]
+) -> None:
+    number = await next_number(transaction, book_id)
+    await transaction.run(
+        "insert_account_event", book_id, *number, kind.value, at_us, _encode(detail).decode()
+    )
+
+
+async def add_broker_event(
+    transaction: Transaction, broker: str, kind: EventType, at_us: int, detail: Mapping[str, Any]
+) -> None:
+    """An event of all accounts of the broker. The caller has recorded a change of the catalogue."""
+    await transaction.run("insert_broker_event", broker, kind.value, at_us, _encode(detail).decode())
