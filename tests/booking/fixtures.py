@@ -78,6 +78,7 @@ async def create_books(
     gold_e4: int = 10**9,
     silver_e4: int = 10**9,
     broker: str = "main",
+    login: str = "c",
 ) -> list[int]:
     """The test books of that many new clients."""
 
@@ -92,7 +93,7 @@ async def create_books(
             new = Account(
                 0,
                 broker,
-                f"c{number}",
+                f"{login}{number}",
                 None,
                 "retail",
                 active=True,

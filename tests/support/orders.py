@@ -29,6 +29,7 @@ MORE_FIELDS = {
     "invalid_request": {"errors"},
     "production_trading_disabled": {"reason"},
     "order_rejected": {"order_id", "order"},
+    "events_gone": {"oldest", "newest"},
 }
 """What some refusals tell beside code and message."""
 

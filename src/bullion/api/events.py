@@ -51,6 +51,8 @@ class Events:
         """Raise if a caller that has waited would be refused now."""
         caller, call = request.caller, request.call
         key = caller.key
+        # What it waited for may be the end of its own key, which memory does not show yet.
+        await self._gate.look_up(key.key_id)
         found = self._gate.recheck(key.key_id, key.environment, call.address, Scope.ORDERS_READ)
         if isinstance(found, RefusalCode):
             if found.status == HTTPStatus.UNAUTHORIZED:

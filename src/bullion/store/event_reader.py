@@ -93,22 +93,32 @@ class StoredEvents:
     async def _read(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[AccountEvent]]:
         async def body(transaction: Transaction) -> tuple[_Span, list[Place]]:
             span = await self._span(transaction, book_id)
-            if not span.floor <= after < span.newest:
-                return span, []
-            marks = [Mark(*row) for row in await transaction.all("event_marks", book_id, after, limit)]
-            base = max((mark for mark in marks if mark.number <= after), key=place_of, default=None)
-            following = [mark for mark in marks if mark.number > after]
-            tables = (
-                [mark for mark in following if mark.ordinal is None],
-                [mark for mark in following if mark.ordinal is not None],
-            )
-            return span, arrange(base, tables, after, (span.newest, span.orders), limit)
+            places: list[Place] = []
+            read = after
+            while len(places) < limit and span.floor <= read < span.newest:
+                # Not always all at once: rows of hidden orders count toward the limit of rows.
+                places += await _next_places(transaction, book_id, span, read, limit - len(places))
+                read = places[-1].number
+            return span, places
 
         span, places = await self._engine.read("events", body)
         ordinals = list({place.ordinal for place in places if place.ordinal is not None})
         # Read later than the places: nothing is lost, because the status is taken from the event.
         orders = await self._orders.orders(book_id, ordinals) if ordinals else {}
         return span, [_event(book_id, place, orders) for place in places]
+
+
+async def _next_places(
+    transaction: Transaction, book_id: int, span: _Span, after: int, limit: int
+) -> list[Place]:
+    marks = [Mark(*row) for row in await transaction.all("event_marks", book_id, after, limit)]
+    base = max((mark for mark in marks if mark.number <= after), key=place_of, default=None)
+    following = [mark for mark in marks if mark.number > after]
+    tables = (
+        [mark for mark in following if mark.ordinal is None],
+        [mark for mark in following if mark.ordinal is not None],
+    )
+    return arrange(base, tables, after, (span.newest, span.orders), limit)
 
 
 def _event(book_id: int, place: Place, orders: Mapping[int, Order]) -> AccountEvent:
