@@ -16,11 +16,11 @@ Json = dict[str, Any]
 DESCRIPTION = openapi()
 TEST, PRODUCTION = "/api/trading/test/v1", "/api/trading/v1"
 ME = [f"{TEST}/me", f"{PRODUCTION}/me"]
-BELOW = ["/orders", "/orders/{order_id}", "/positions", "/symbols", "/quotes"]
+BELOW = ["/orders", "/orders/{order_id}", "/positions", "/symbols", "/quotes", "/events"]
 READS = [TEST + path for path in BELOW]
-ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES = READS
+ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS = READS
 REAL_READS = [PRODUCTION + path for path in BELOW]
-REAL_ORDERS, REAL_ORDER, REAL_POSITIONS, REAL_SYMBOLS, REAL_QUOTES = REAL_READS
+REAL_ORDERS, REAL_ORDER, REAL_POSITIONS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS = REAL_READS
 OPEN = ["/health/live", "/health/ready", "/openapi.json"]
 SCENARIO = "X-Bullion-Scenario"
 SCENARIO_CODES = {"scenario_not_allowed", "unknown_scenario"}
@@ -107,7 +107,7 @@ def codes(response: Json) -> list[str]:
 
 def body_of(code: str) -> str:
     """The name of the one schema that allows the code."""
-    refusals = ["Refusal", "InvalidRequest", "ProductionTradingDisabled", "OrderRejected"]
+    refusals = ["Refusal", "InvalidRequest", "ProductionTradingDisabled", "OrderRejected", "EventsGone"]
     (name,) = [name for name in refusals if code in detail_of(name)["code"]["enum"]]
     return name
 

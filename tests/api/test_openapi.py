@@ -15,6 +15,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.api.app import TradingApi
 from bullion.api.endpoints import endpoints
+from bullion.api.events import Events
 from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me, me
@@ -65,6 +66,7 @@ FURTHER = {
     "invalid_request": "InvalidRequest",
     "production_trading_disabled": "ProductionTradingDisabled",
     "order_rejected": "OrderRejected",
+    "events_gone": "EventsGone",
 }
 """Refusals that have more than a code and a message, and their schemas."""
 
@@ -270,6 +272,7 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
         Positions(nothing),
         (orders, market_data),
         (real_orders, market_data),
+        Events(nothing, nothing, nothing),
         Scenarios(nothing, nothing, nothing, orders),
     )
     app = TradingApi(cast("Gate", None), journal, checks, pages, routed)

@@ -8,6 +8,7 @@ from jsonschema import ValidationError
 from tests.api.description import (
     BELOW,
     DESCRIPTION,
+    EVENTS,
     ME_CODES,
     ORDER,
     ORDER_CODES,
@@ -16,6 +17,7 @@ from tests.api.description import (
     PRODUCTION,
     QUOTES,
     READS,
+    REAL_EVENTS,
     REAL_ORDERS,
     REAL_QUOTES,
     REAL_SYMBOLS,
@@ -54,7 +56,8 @@ def test_each_call_names_its_scope(base: str, path: str, method: str, scope: str
 
 def test_what_is_beyond_the_specification_is_marked() -> None:
     marked = {(path, method) for path, method in operations() if operation(path, method).get("x-extension")}
-    assert marked == {(path, "get") for path in (SYMBOLS, QUOTES, REAL_SYMBOLS, REAL_QUOTES)}
+    extensions = (SYMBOLS, QUOTES, EVENTS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS)
+    assert marked == {(path, "get") for path in extensions}
     for path, method in marked:
         assert "An extension" in operation(path, method)["description"]
     for path in (ORDERS, REAL_ORDERS):

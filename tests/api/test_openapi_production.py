@@ -9,6 +9,7 @@ from jsonschema import ValidationError
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Env, Retry
 from tests.api.description import (
+    EVENTS,
     ORDER,
     ORDER_CODES,
     ORDERS,
@@ -288,7 +289,7 @@ def test_a_loss_and_another_channel_are_good() -> None:
 
 
 def test_reads_can_meet_what_they_can_in_the_test_environment() -> None:
-    for real, test in zip(REAL_READS, (ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES), strict=True):
+    for real, test in zip(REAL_READS, (ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS), strict=True):
         assert refused(real) == refused_in_earnest(test)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from bullion.api.endpoints import endpoints
+from bullion.api.events import Events
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
 from bullion.api.openapi.endpoints import ENDPOINTS, PLACE_ORDER
@@ -104,7 +105,8 @@ def test_production_has_nothing_to_play_one_with() -> None:
     nothing: Any = None
     orders, real = Orders(nothing, nothing, nothing, nothing, nothing), ProductionOrders(*[nothing] * 5)
     data, scenarios = MarketData(nothing, nothing), Scenarios(nothing, nothing, nothing, orders)
-    found = endpoints(Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), scenarios)
+    events = Events(nothing, nothing, nothing)
+    found = endpoints(Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), events, scenarios)
     for path, methods in found.items():
         for endpoint in methods.values():
             plays = endpoint.simulate is not None

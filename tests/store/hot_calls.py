@@ -181,6 +181,8 @@ async def _call_all_of(client: httpx.AsyncClient, base: str) -> None:
     assert {answer.status_code for answer in together} == {201}
     await get("/me")
     await get("/positions")
+    for query in ("", "?after=2400&limit=200"):
+        await get(f"/events{query}")
     order_id = placed[0].json()["id"]
     await get(f"/orders/{order_id}")
     assert (await client.get(f"{base}/orders/{order_id[:-1]}f")).status_code == 404

@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from bullion.store import (
+    account_events,
     book_entries,
     cover_planning,
     cover_records,
@@ -38,6 +39,7 @@ HOLDERS = (
     cover_sending,
     execution_records,
     order_changes,
+    account_events,
     book_entries,
     order_sums,
     traces,
@@ -58,6 +60,7 @@ NOT_HELD = {
     "hedged_order",
     "hedges_broken",
     "hedges_waiting",
+    "insert_broker_event",
     "move_execution_cursor",
     "one_lease",
     "postpone_cover",
