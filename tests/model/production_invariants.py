@@ -15,6 +15,7 @@ Row = dict[str, Any]
 TABLES = {
     **invariants.TABLES,
     "order_events": "SELECT * FROM order_events ORDER BY book_id, ordinal, at_us",
+    "account_events": "SELECT * FROM account_events ORDER BY book_id, number, orders_through",
     "open_weights": "SELECT * FROM open_weights ORDER BY book_id, symbol_code",
     "hedge_requests": "SELECT * FROM hedge_requests ORDER BY book_id, ordinal",
     "deals": "SELECT * FROM deals ORDER BY broker",
@@ -64,7 +65,13 @@ def problems(
     """
     requests = {(row["book_id"], row["ordinal"]): row for row in tables["hedge_requests"]}
     pairs = [(order, requests.get((order["book_id"], order["ordinal"]))) for order in _orders(tables)]
-    found = [*invariants.problems(tables), *_weights(tables), *_deals(tables), *_lives(tables)]
+    found = [
+        *invariants.problems(tables),
+        *_weights(tables),
+        *_deals(tables),
+        *_lives(tables),
+        *_events(tables),
+    ]
     found += _requests(tables, pairs)
     found += _stocks(tables, pairs, stocks_e4 or {})
     if reconciled:
@@ -113,6 +120,45 @@ def _deals(tables: Rows) -> Iterator[str]:
             if not 0 < number <= last.get(broker, 0):
                 yield f"order {order['id']} has the deal number {number}, which was not given yet"
     yield from (f"deal number {name} is there {times} times" for name, times in numbers.items() if times > 1)
+
+
+def _events(tables: Rows) -> Iterator[str]:
+    """12. What an account is told: everything once, numbered without gaps, nothing before it happened."""
+    sources = {(row["book_id"], row["ordinal"]): row["source"] for row in tables["orders"]}
+    told: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row in tables["order_events"]:
+        hides = row["status"] == "rejected" and sources.get((row["book_id"], row["ordinal"])) != "api"
+        if (row["number"] is None) != hides:
+            yield f"an order of book {row['book_id']} is {row['status']}, and was told as {row['number']}"
+        elif row["number"] is not None:
+            if row["orders_through"] < row["ordinal"]:
+                yield f"event {row['number']} of book {row['book_id']} comes before its order"
+            told[row["book_id"]].append((row["number"], row["orders_through"]))
+    for row in tables["account_events"]:
+        if row["kind"] != "hidden":
+            told[row["book_id"]].append((row["number"], row["orders_through"]))
+    hidden = {
+        (row["book_id"], row["orders_through"]) for row in tables["account_events"] if row["kind"] == "hidden"
+    }
+    elsewhere = {name for name, source in sources.items() if source != "api"}
+    yield from (f"order {name} is hidden, or is not and should be" for name in hidden ^ elsewhere)
+    for book in tables["books"]:
+        yield from _numbers(book, sorted(told[book["id"]]), sources)
+
+
+def _numbers(book: Row, told: list[tuple[int, int]], sources: Mapping[tuple[int, int], str]) -> Iterator[str]:
+    """Each row stands where its number says: behind the orders shown by then, and the rows before it."""
+    shown, seen = 0, 0
+    for place, (number, orders_through) in enumerate(told, start=1):
+        while seen < orders_through:
+            seen += 1
+            shown += sources.get((book["id"], seen)) == "api"
+        if number != shown + place:
+            yield f"event {number} of book {book['id']} is the {shown + place}th"
+    shown += sum(sources[book["id"], each] == "api" for each in range(seen + 1, book["order_count"] + 1))
+    newest = book["order_count"] + book["event_shift"]
+    if newest != shown + len(told):
+        yield f"book {book['id']} counts {newest} events and has {shown + len(told)}"
 
 
 def _lives(tables: Rows) -> Iterator[str]:

@@ -61,6 +61,12 @@ async def test_a_sound_store_passes(store: Path) -> None:
     ("damage", "words"),
     [
         ("UPDATE open_weights SET buy_e4 = buy_e4 + 1", "the orders say"),
+        ("UPDATE books SET event_shift = event_shift + 1 WHERE id = 3", "events and has"),
+        ("UPDATE order_events SET number = number + 1 WHERE number > 2", "is the 3th"),
+        ("UPDATE order_events SET number = NULL WHERE ordinal = 2", "was told as None"),
+        ("UPDATE order_events SET number = 9 WHERE ordinal = 5", "was told as 9"),
+        ("UPDATE order_events SET orders_through = 0 WHERE ordinal = 2", "comes before its order"),
+        ("DELETE FROM account_events WHERE orders_through = 2", "is hidden, or is not and should be"),
         ("UPDATE open_weights SET metal = 'silver'", "no open weights of"),
         ("DELETE FROM open_weights", "no open weights of"),
         ("UPDATE books SET gold_net_e4 = 0 WHERE id = 3", "gold, its orders say"),
