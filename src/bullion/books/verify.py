@@ -44,6 +44,7 @@ RANGE_CHECKS = (
     Check("verify_statuses", "status", "status of"),
     Check("verify_deals", "deal", "deal of"),
     Check("verify_hedges", "hedge", "hedge of"),
+    Check("verify_events", "event", "numbers of events less orders, at"),
 )
 STORE_CHECKS = (
     Check("verify_accounts", "account", "an account's"),

@@ -273,6 +273,39 @@ WHERE times.at_us < times.before_us
 ORDER BY times.book_id, times.ordinal
 LIMIT $3
 
+-- name: verify_events
+-- Each event raises by one what its number is beyond the orders by then; each hidden order lowers it; and the book has
+-- what the last of them left.
+WITH marks AS (
+    SELECT book_id, number, orders_through, CASE WHEN kind = 'hidden' THEN -1 ELSE 1 END AS step
+    FROM account_events
+    WHERE book_id BETWEEN $1 AND $2
+    UNION ALL
+    SELECT book_id, number, orders_through, 1 FROM order_events WHERE book_id BETWEEN $1 AND $2 AND number IS NOT NULL
+),
+
+steps AS (
+    SELECT
+        book_id, number, step, number - orders_through AS shift,
+        lag(number - orders_through) OVER (PARTITION BY book_id ORDER BY number, orders_through) AS before,
+        lead(number) OVER (PARTITION BY book_id ORDER BY number, orders_through) AS next_number
+    FROM marks
+)
+
+SELECT book_id, name, stored, recomputed
+FROM (
+    SELECT book_id, 'event ' || number AS name, shift AS stored, before + step AS recomputed
+    FROM steps
+    UNION ALL
+    SELECT books.id, 'the newest event', books.event_shift, coalesce(steps.shift, 0)
+    FROM books
+    LEFT JOIN steps ON steps.book_id = books.id AND steps.next_number IS NULL
+    WHERE books.id BETWEEN $1 AND $2
+) AS compared
+WHERE stored <> recomputed
+ORDER BY book_id, name
+LIMIT $3
+
 -- fragment: life_codes
 -- The states that each order of these books entered after it was recorded, as one number.
 SELECT
