@@ -14,6 +14,8 @@ class State(Enum):
     """The application has the request, and its body is still arriving."""
     ANSWERING = "answering"
     """The request has arrived completely, and the application has not completed its response."""
+    STREAMING = "streaming"
+    """The response is a stream, which stays open. Bytes from the client are dropped."""
     DRAINING = "draining"
     """The response is complete. The rest of the body is read and dropped, so that the connection can be
     reused."""
@@ -23,7 +25,7 @@ class State(Enum):
     __hash__ = object.__hash__  # Enum's own is written in Python, and these are looked up for every request.
 
 
-IDLE, READING_HEAD, READING_BODY, ANSWERING, DRAINING, CLOSING = State
+IDLE, READING_HEAD, READING_BODY, ANSWERING, STREAMING, DRAINING, CLOSING = State
 
 READS_BODY = frozenset({READING_BODY, DRAINING})
 RUNS_APP = frozenset({READING_BODY, ANSWERING})
@@ -35,4 +37,5 @@ ON_HEAD_WITHOUT_BODY = {READING_HEAD: ANSWERING}
 """The body is empty, or arrived together with the end of the head."""
 ON_HEAD_BEFORE_BODY = {READING_HEAD: READING_BODY}
 ON_BODY_END = {READING_BODY: ANSWERING, DRAINING: IDLE}
+ON_STREAM = {READING_BODY: STREAMING, ANSWERING: STREAMING}
 ON_ANSWERED = {READING_BODY: DRAINING, ANSWERING: IDLE, CLOSING: CLOSING}

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import structlog
 
+from .event_stream import EventStream
 from .response import AbortConnection, App, Scope
 
 Message = MutableMapping[str, Any]
@@ -37,6 +38,7 @@ class Connection(Protocol):
     async def writable(self) -> None: ...
     def default_lines(self) -> bytes: ...
     def on_answered(self) -> None: ...
+    def begin_stream(self) -> EventStream: ...
     def on_app_returned(self, exchange: "Exchange") -> None: ...
     def abort(self) -> None: ...
 
@@ -178,6 +180,20 @@ class Exchange:
         connection.put(b"%b%b%b\r\n%b" % (STATUS_LINES[status], connection.default_lines(), lines, body))
         connection.on_answered()
         return True
+
+    def open_stream(self, lines: bytes) -> EventStream | None:
+        """Send the head of a stream; return None if the client has left.
+
+        The end of the connection is the end of the body: then every stream gets the same bytes, without a chunk
+        size before them.
+        """
+        if self.started or self.disconnected or self._connection.is_closing():
+            return None
+        self.started = self.complete = True
+        self.expects_continue = False
+        default_lines = self._connection.default_lines()
+        self._connection.write(b"%b%b%bconnection: close\r\n\r\n" % (STATUS_LINES[200], default_lines, lines))
+        return self._connection.begin_stream()
 
     def _start(self, status: int, headers: Any) -> None:
         lines = []

@@ -32,13 +32,16 @@ from .connection_state import (
     ON_FIRST_BYTE,
     ON_HEAD_BEFORE_BODY,
     ON_HEAD_WITHOUT_BODY,
+    ON_STREAM,
     READING_HEAD,
     READS_BODY,
     RUNS_APP,
+    STREAMING,
     State,
 )
 from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
+from .event_stream import OPEN_STREAM, EventStream, StreamEnd, limit_unacknowledged
 from .exchange import STATUS_LINES, Exchange
 from .framing import split_target
 from .health import DRAIN
@@ -59,7 +62,7 @@ class GuardedProtocol(asyncio.Protocol):
     HEAD_SECONDS = 10.0
     BODY_SECONDS = 10.0
     WRITE_SECONDS = 10.0
-    """For a client that does not read its response."""
+    """For a client that does not read its response, or what a stream sends it."""
     FIRST_REQUEST_SECONDS = 10.0
     """For a new connection, until its first request begins."""
     IDLE_SECONDS = 75.0
@@ -89,6 +92,7 @@ class GuardedProtocol(asyncio.Protocol):
         self.state: State = IDLE
         self._exchange: Exchange | None = None
         """The latest request."""
+        self._stream: EventStream | None = None
         self._held = b""
         """Bytes that arrived after that request, before its response was complete."""
         self._discarded = 0
@@ -124,6 +128,9 @@ class GuardedProtocol(asyncio.Protocol):
         if self._exchange is not None:
             self._exchange.on_disconnect()
             self._exchange = None
+        if self._stream is not None:
+            self._stream.finish(StreamEnd.CLIENT)
+            self._stream = None
         self._set_writable()
         # They refer to each other: otherwise only the garbage collector would free them.
         del self.reader.parser, self.reader
@@ -143,6 +150,10 @@ class GuardedProtocol(asyncio.Protocol):
         self._set_writable()
         if self.state is ANSWERING:
             self._deadline.due = NEVER
+        elif self.state is STREAMING:
+            if self._stream is not None and self._stream.open:
+                self._deadline.due = NEVER
+                self._stream.on_writable()
         elif self.state not in RUNS_APP and self.state is not CLOSING:
             self._continue()
             if self._stopping and self.state not in RUNS_APP:
@@ -179,6 +190,8 @@ class GuardedProtocol(asyncio.Protocol):
         self._stopping = True
         if self.state is CLOSING:
             self._writer.close()
+        elif self._stream is not None:
+            self._stream.end(StreamEnd.STOPPING)
         elif self.state in RUNS_APP:
             self._close_after_this_request()
         elif not self.write_paused:
@@ -203,7 +216,7 @@ class GuardedProtocol(asyncio.Protocol):
         state = self.state
         if state in READS_BODY:
             return self.reader.read_body(data)
-        if state is CLOSING:
+        if state is CLOSING or state is STREAMING:
             self._discard(data)
             return b""
         if state is ANSWERING or self.write_paused:
@@ -251,7 +264,7 @@ class GuardedProtocol(asyncio.Protocol):
             "headers": reader.headers,
             "client": self._client,
             "server": self._server,
-            "extensions": {SEND_AT_ONCE: exchange.send_at_once},
+            "extensions": {SEND_AT_ONCE: exchange.send_at_once, OPEN_STREAM: exchange.open_stream},
         }
         self._exchange = exchange
         self._deadline.due = NEVER
@@ -294,6 +307,26 @@ class GuardedProtocol(asyncio.Protocol):
             self._deadline.move(self.WRITE_SECONDS)
         else:
             self._continue()
+
+    def begin_stream(self) -> EventStream:
+        self._server_state.total_requests += 1
+        self.state = ON_STREAM[self.state]
+        self._deadline.due = NEVER
+        self._exchange = None
+        self._held = b""
+        self.resume_reading()  # The client says nothing more, but its end must be noticed.
+        limit_unacknowledged(self._transport.get_extra_info("socket"))
+        self._stream = EventStream(self)
+        if self.write_paused:
+            self._deadline.move(self.WRITE_SECONDS)
+        if self._stopping:
+            self._loop.call_soon(self._stream.end, StreamEnd.STOPPING)
+        return self._stream
+
+    def end_stream(self) -> None:
+        """A client that does not read what was sent has a moment, and no more."""
+        self._deadline.move(self.STOP_GRACE_SECONDS)
+        self._writer.close()
 
     def on_app_returned(self, exchange: Exchange) -> None:
         task, exchange.task = exchange.task, None
@@ -345,6 +378,8 @@ class GuardedProtocol(asyncio.Protocol):
             self._deadline.move(self.STOP_GRACE_SECONDS)
         else:
             # `close` would wait for a client that does not read its response.
+            if self._stream is not None:
+                self._stream.finish(StreamEnd.SLOW_READER)
             self._writer.abort()
 
     def _has_unread_bytes(self) -> bool:

@@ -10,6 +10,8 @@ import msgspec
 
 from bullion.refusals.refusal import RefusalError
 
+from .event_stream import OPEN_STREAM, EventStream
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -26,6 +28,11 @@ _ON_EVERY_RESPONSE: Headers = (
 )
 
 _JSON_ALONE: Headers = (JSON,)
+_EVENT_STREAM: Headers = (
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),  # nginx sends every event on at once.
+)
 
 SEND_AT_ONCE = "bullion.send_at_once"
 """In `scope["extensions"]`: sends a response in one write, from its status, header lines and body.
@@ -46,12 +53,24 @@ class Response(msgspec.Struct):
     headers: Headers = _JSON_ALONE
 
 
+class StreamResponse(Response, kw_only=True):
+    """The head and the first events of a stream that stays open."""
+
+    opened: Callable[[EventStream], None]
+    """Called once the client has been sent the head."""
+
+
 NOT_FOUND = Response(404, b'{"detail":"Not Found"}')
 """For an unknown path. It has no code, so that clients can tell it from a refusal."""
 
 
 def json_response(value: Any, status: int = 200) -> Response:
     return Response(status, encode_json(value))
+
+
+def stream_response(first: bytes, opened: Callable[[EventStream], None]) -> Response:
+    """`first`: what every stream of this kind begins with."""
+    return StreamResponse(200, first, _EVENT_STREAM, opened=opened)
 
 
 def refusal_response(refused: RefusalError) -> Response:
@@ -81,12 +100,18 @@ def header_line(name: bytes, value: bytes) -> bytes:
 _LINES = b"content-length: %d\r\nx-request-id: %b\r\n%b" + b"".join(
     header_line(*header) for header in (*_JSON_ALONE, *_ON_EVERY_RESPONSE)
 )
+_STREAM_LINES = b"".join(
+    header_line(*header) for header in (dict(_ON_EVERY_RESPONSE) | dict(_EVENT_STREAM)).items()
+)
 
 
 async def send_response(
     scope: Scope, send: Send, response: Response, request_id: bytes, more: bytes = b""
 ) -> None:
     """`more`: header lines to add to those of the response."""
+    if isinstance(response, StreamResponse):
+        _open_stream(scope, response, request_id, more)
+        return
     if response.headers is _JSON_ALONE and _sent_in_one_write(scope, response, request_id, more):
         return
     own = {name for name, _ in response.headers}
@@ -105,6 +130,14 @@ async def send_response(
         }
     )
     await send({"type": "http.response.body", "body": response.body})
+
+
+def _open_stream(scope: Scope, response: StreamResponse, request_id: bytes, more: bytes) -> None:
+    lines = header_line(b"x-request-id", request_id) + more + _STREAM_LINES
+    stream: EventStream | None = scope["extensions"][OPEN_STREAM](lines)
+    if stream is not None:
+        stream.write(response.body)
+        response.opened(stream)
 
 
 def _length(response: Response) -> Headers:
