@@ -76,6 +76,7 @@ class Settings:
     secret_old: str | None = None
     trusted_proxies: tuple[Network, ...] = ()
     connections_per_address: int = 1000
+    streams_per_key: int = 5
     log_calls: str = "refused"
     log_level: str = "info"
     otel: bool = False
@@ -292,6 +293,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_SECRET_OLD": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_TRUSTED_PROXIES": _networks,
     "BULLION_CONNECTIONS_PER_ADDRESS": _whole_number(1, 65_536),
+    "BULLION_STREAMS_PER_KEY": _whole_number(1, 10_000),
     "BULLION_LOG_CALLS": _one_of("refused", "all"),
     "BULLION_LOG_LEVEL": _one_of("debug", "info", "warning", "error"),
     "BULLION_OTEL": _on_off,

@@ -27,6 +27,8 @@ RETRY_TABLE: dict[str, Advice] = {
     "rate_limiter_unavailable": Advice(Retry.SAME_KEY_AFTER, Family.UNAVAILABLE),
     "scenario_not_allowed": Advice(Retry.NEVER, Family.ACCESS),
     "unknown_scenario": Advice(Retry.NEVER, Family.REQUEST),
+    "quote_stream_disabled": Advice(Retry.NEVER, Family.ACCESS),
+    "too_many_streams": Advice(Retry.SAME_KEY_AFTER, Family.RATE_LIMIT),
     "request_too_large": Advice(Retry.NEVER, Family.REQUEST),
     "unsupported_encoding": Advice(Retry.NEVER, Family.REQUEST),
     "production_trading_disabled": Advice(Retry.NEVER, Family.ACCESS, looked_up=True),

@@ -58,6 +58,7 @@ SWITCHES = Switches(
     price_move_percent_max_e4=41_000,
     refuse_crossed=False,
     public_rates=PublicRates("retail", "Our rates"),
+    quote_stream_interval_ms=750,
     trading_hours=TradingHours(
         ZoneInfo("Asia/Kolkata"),
         ((Opening(time(9), time(23, 30)),), *[()] * 5, (Opening(time(10), None),)),

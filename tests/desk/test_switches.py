@@ -23,6 +23,7 @@ DEFAULTS = {
     "price_move_percent_max": "3.0000",
     "refuse_crossed": True,
     "public_rates": None,
+    "quote_stream_interval_ms": None,
 }
 HOURS = {
     "zone": "Asia/Kolkata",
@@ -51,6 +52,7 @@ def test_a_new_broker_has_the_defaults(office: Office) -> None:
         {"price_move_percent_max": "100.0000"},
         {"refuse_crossed": False},
         {"public_rates": {"group": "retail", "title": "Our rates"}},
+        {"quote_stream_interval_ms": 100},
         {"trading_hours": HOURS},
         {"trading_hours": {"zone": "UTC", "week": {}, "holidays": []}},
         {"production": True, "halted": True},
@@ -122,6 +124,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "null for a switch": ({"production": None}, "production"),
     "a limit of moves over 100": ({"price_move_percent_max": "100.0001"}, "price_move_percent_max"),
     "a word for crossed prices": ({"refuse_crossed": "no"}, "refuse_crossed"),
+    "prices too often": ({"quote_stream_interval_ms": 99}, "quote_stream_interval_ms"),
+    "prices too seldom": ({"quote_stream_interval_ms": 60_001}, "quote_stream_interval_ms"),
+    "half a millisecond": ({"quote_stream_interval_ms": 500.5}, "quote_stream_interval_ms"),
     "a float for the tolerance": ({"price_tolerance_percent": 0.5}, "price_tolerance_percent"),
     "a negative tolerance": ({"price_tolerance_percent": "-0.1"}, "price_tolerance_percent"),
     "a tolerance over 100": ({"price_tolerance_percent": "100.0001"}, "price_tolerance_percent"),
@@ -200,6 +205,7 @@ def test_a_dealer_may_halt_and_resume(office: Office, halted: bool) -> None:
         {"price_move_percent_max": "100"},
         {"refuse_crossed": False},
         {"trading_hours": None},
+        {"quote_stream_interval_ms": 1000},
         {"budgets": {"reads_per_minute": 1}},
     ],
     ids=str,

@@ -125,7 +125,7 @@ def test_how_fresh_the_metrics_of_the_hedge_are() -> None:
 
 
 def test_how_long_memory_is_believed() -> None:
-    assert f"up to {gate._MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("Outages")
+    assert f"up to {gate.MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("Outages")
 
 
 def test_the_names_of_transactions_and_locks() -> None:

@@ -281,7 +281,7 @@ _NOT_METRICS = ("bullion_client", "bullion_conformance", "bullion_service", "bul
 
 def test_metrics_that_are_named_exist() -> None:
     """Which of them a node exports is compared with the table in `tests/metrics`."""
-    files = ("web/calls.py", "wiring/gauges.py", "wiring/line_gauges.py")
+    files = ("web/calls.py", "wiring/gauges.py", "wiring/line_gauges.py", "wiring/stream_gauges.py")
     source = "".join((ROOT / "src/bullion" / file).read_text("utf-8") for file in files)
     for page in PAGES:
         for name in {text for text in quoted(page) if re.fullmatch(r"bullion_[a-z_]+", text)}:

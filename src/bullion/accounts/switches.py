@@ -45,6 +45,8 @@ class Switches:
 
     public_rates: PublicRates | None = None
     """None: there is no public rate page."""
+    quote_stream_interval_ms: int | None = None
+    """A client that streams prices gets one of each symbol in this time. None: nobody may stream them."""
 
     @property
     def zone(self) -> ZoneInfo:

@@ -31,6 +31,8 @@ class Endpoint:
     answer: Handler
     simulate: Handler | None = None
     """The handler of calls with a scenario header. None in production, where the header is ignored."""
+    opens_stream: bool = False
+    """Whether the response stays open. Such calls have a budget of their own."""
 
 
 Methods = dict[str, Endpoint]
@@ -64,7 +66,12 @@ class TradingApi(HttpApp):
         endpoint = found.target(call.method)
         client = scope["client"]
         caller = await self._gate.admit(
-            call, scope["headers"], client[0] if client else "", endpoint.environment, endpoint.scope
+            call,
+            scope["headers"],
+            client[0] if client else "",
+            endpoint.environment,
+            endpoint.scope,
+            opens_stream=endpoint.opens_stream,
         )
         lines = b"" if caller.standing is None else rate_limit_lines(caller.standing)
         request = Request(call, caller, scope, receive, found.params.get("order_id", ""), lines)

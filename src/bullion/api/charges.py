@@ -4,6 +4,8 @@ from functools import lru_cache
 
 from bullion.budgets.limiter import BudgetState, Charge
 
+STREAMS_PER_MINUTE = 30
+"""How many streams a key may open. Clients that connect again and again must not use up their reads."""
 _MINUTE_S = 60
 _TEN_S = 10
 _RATE_LIMIT_NAMES = ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset")
@@ -20,6 +22,11 @@ def failure(address: str, per_minute: int) -> Charge:
 @lru_cache(maxsize=4096)
 def read(key_id: str, per_minute: int) -> tuple[Charge, ...]:
     return (Charge(f"reads {key_id}", per_minute, _MINUTE_S),)
+
+
+@lru_cache(maxsize=4096)
+def stream(key_id: str) -> tuple[Charge, ...]:
+    return (Charge(f"streams {key_id}", STREAMS_PER_MINUTE, _MINUTE_S),)
 
 
 @lru_cache(maxsize=4096)

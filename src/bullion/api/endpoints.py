@@ -9,6 +9,7 @@ from .market_data import MarketData
 from .me import Me
 from .orders import Orders, ProductionOrders
 from .positions import Positions
+from .quote_stream import QuoteStreams
 from .scenarios import Scenarios
 
 
@@ -19,11 +20,20 @@ def endpoints(
     production: tuple[ProductionOrders, MarketData],
     events: Events,
     scenarios: Scenarios,
+    streams: tuple[QuoteStreams, QuoteStreams],
 ) -> dict[str, Methods]:
     """Each environment has its own handlers: test does not know the venue, production no scenarios."""
     return {
-        **_paths(Environment.TEST, me, test[0], positions.test, test[1], events, scenarios),
-        **_paths(Environment.PRODUCTION, me, production[0], positions.production, production[1], events),
+        **_paths(Environment.TEST, me, test[0], positions.test, test[1], events, streams[0], scenarios),
+        **_paths(
+            Environment.PRODUCTION,
+            me,
+            production[0],
+            positions.production,
+            production[1],
+            events,
+            streams[1],
+        ),
     }
 
 
@@ -34,15 +44,16 @@ def _paths(
     positions: Handler,
     market_data: MarketData,
     events: Events,
+    quote_streams: QuoteStreams,
     scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
     paths: dict[str, Methods] = {}
 
-    def add(call: str, scope: Scope, answer: Handler) -> None:
+    def add(call: str, scope: Scope, answer: Handler, *, opens_stream: bool = False) -> None:
         method, path = call.split()
         simulate = None if scenarios is None else scenarios.of(call, answer)
         methods = paths.setdefault(environment.base_path + path, {})
-        methods[method] = Endpoint(environment, scope, answer, simulate)
+        methods[method] = Endpoint(environment, scope, answer, simulate, opens_stream)
 
     add("GET /me", Scope.ACCOUNT_READ, me)
     add("POST /orders", Scope.ORDERS_WRITE, orders.place)
@@ -52,4 +63,5 @@ def _paths(
     add("GET /symbols", Scope.ORDERS_READ, market_data.symbols)
     add("GET /quotes", Scope.ORDERS_READ, market_data.quotes)
     add("GET /events", Scope.ORDERS_READ, events.list_events)
+    add("GET /quotes/stream", Scope.ORDERS_READ, quote_streams.open, opens_stream=True)
     return paths

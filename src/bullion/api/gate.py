@@ -53,7 +53,7 @@ from .hosts import host_name
 _RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
 _SECOND_LOOK_S = 1.0
 """How long the second look-up of a key, in the store, may take."""
-_MEMORY_AGE_NS_MAX = 30_000_000_000
+MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long calls are answered from memory while the store cannot be reached."""
 
 
@@ -83,7 +83,14 @@ class Gate:
     """Called for a key whose stored hash was made with the other secret, with the hash it should have."""
 
     async def admit(
-        self, call: Call, headers: Headers, peer: str, environment: Environment, scope: Scope
+        self,
+        call: Call,
+        headers: Headers,
+        peer: str,
+        environment: Environment,
+        scope: Scope,
+        *,
+        opens_stream: bool = False,
     ) -> Caller:
         """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order."""
         sent, host, forwarded, scenario = _relevant(headers)
@@ -99,7 +106,7 @@ class Gate:
         secret_hash, other_hash = self.key_hasher.hash(text.secret), self.key_hasher.other_hash(text.secret)
         key = self.catalogue.keys.get(text.key_id)
         refusal = verify(text, secret_hash, key, self.catalogue.now_us(), other_hash)
-        if refusal is not None or key is None or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
+        if refusal is not None or key is None or self.catalogue.older_than(MEMORY_AGE_NS_MAX):
             key = await self._key(call, text, secret_hash, other_hash, failures, scope)
         account = self.catalogue.accounts[key.account_id]
         refusal = _access(key, account, call.address, scope)
@@ -108,7 +115,7 @@ class Gate:
             raise RefusalError(refusal, scope_message(refusal, scope))
         standing: BudgetState | None = None
         try:
-            budgets = _charged(key, account, switches, scope)
+            budgets = charges.stream(key.key_id) if opens_stream else _charged(key, account, switches, scope)
             standing = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
             if scope is Scope.ORDERS_WRITE:
@@ -167,7 +174,7 @@ class Gate:
         # Without the store, memory that does not hold every key cannot tell whether a key is wrong. A wrong
         # secret of a known key gets the same answer, or the difference would reveal which keys exist.
         unsure = unread and refusal is INVALID_CREDENTIAL and not self.catalogue.clients.complete
-        if unsure or self.catalogue.older_than(_MEMORY_AGE_NS_MAX):
+        if unsure or self.catalogue.older_than(MEMORY_AGE_NS_MAX):
             self._unless_throttled(failures)
             raise RefusalError(_unavailable(text.environment, scope))
         if refusal is not None or key is None:

@@ -13,6 +13,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.market import Market
 from bullion.orders.offer import Offer, SidePrice
 from bullion.orders.verdict import Refusal
+from bullion.refusals.refusal import RefusalCode
 from bullion.web.response import Response, json_response
 
 from .list_query import read_symbol_filter
@@ -40,9 +41,16 @@ class MarketData:
         return json_response(Symbols([_symbol(offer) for offer in offers]))
 
     async def quotes(self, request: Request) -> Response:
-        account = request.caller.account
         wanted = read_symbol_filter(request.scope["query_string"])
-        return json_response(Quotes([self._quote(account, offer) for offer in self._offers(account, wanted)]))
+        return json_response(Quotes(self.quotes_for(request.caller.account, wanted)))
+
+    def quotes_for(self, account: Account, wanted: str | None) -> list[Quote]:
+        """Of all symbols, or of the one that is wanted. May raise StoreUnavailable."""
+        return [self._quote(account, offer) for offer in self._offers(account, wanted)]
+
+    def why_closed(self, account: Account) -> RefusalCode | None:
+        closed = self._why_closed(account)
+        return None if closed is None else closed.refusal
 
     def _offers(self, account: Account, wanted: str | None) -> list[Offer]:
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):
@@ -58,8 +66,7 @@ class MarketData:
         reasons = [
             self._market.refusal_of_smallest_order(account, offer, side) for side in offered or [Side.BUY]
         ]
-        closed = self._why_closed(account)
-        reason = closed.refusal if closed else None if None in reasons else reasons[0]
+        reason = self.why_closed(account) or (None if None in reasons else reasons[0])
         prices = {side: _price_text(offer.side_price(side)) for side in offered}
         return Quote(
             symbol_code=offer.symbol.code,

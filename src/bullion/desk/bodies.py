@@ -525,3 +525,4 @@ class SwitchesBody(Body, kw_only=True):
     price_move_percent_max: Annotated[str, Meta(max_length=32), checked_by(texts.percent)]
     refuse_crossed: bool
     public_rates: PublicRatesBody | None = None
+    quote_stream_interval_ms: Annotated[int, Meta(ge=100, le=60_000)] | None = None

@@ -193,6 +193,24 @@ UNKNOWN_SCENARIO = _row(
     specified=False,
 )
 
+# --- Streams ----------------------------------------------------------------------------------------
+
+QUOTE_STREAM_DISABLED = _row(
+    "quote_stream_disabled",
+    403,
+    "The broker does not stream prices.",
+    "Prices are not streamed to clients. Read them with GET /quotes, or ask the operator's desk.",
+    specified=False,
+)
+TOO_MANY_STREAMS = _row(
+    "too_many_streams",
+    429,
+    "The key has as many streams open as it may.",
+    "This API key has as many streams open as it may. Close one, or retry after Retry-After seconds.",
+    retry=Retry.SAME_KEY_AFTER,
+    specified=False,
+)
+
 # --- The size and encoding of the body --------------------------------------------------------------
 
 REQUEST_TOO_LARGE = _row(

@@ -194,6 +194,7 @@ def _switches(row: Row, trading_hours: TradingHours | None) -> Switches:
         price_move_percent_max_e4=row["price_move_percent_max_e4"],
         refuse_crossed=bool(row["refuse_crossed"]),
         public_rates=_public_rates(row),
+        quote_stream_interval_ms=row["quote_stream_interval_ms"],
     )
 
 
@@ -214,6 +215,7 @@ def switches_values(of: Switches) -> tuple[Value, ...]:
         of.price_move_percent_max_e4,
         int(of.refuse_crossed),
         *((None, None) if of.public_rates is None else astuple(of.public_rates)),
+        of.quote_stream_interval_ms,
     )
 
 

@@ -10,11 +10,13 @@ from enum import StrEnum
 from typing import Protocol
 
 OPEN_STREAM = "bullion.open_stream"
-"""In `scope["extensions"]`: sends the head of a stream, from its header lines. Returns the stream, or None if the
-client has left."""
+"""In `scope["extensions"]`: sends the head of a stream, from its header lines.
+
+It returns the stream, or None if the client has left.
+"""
 
 _UNACKNOWLEDGED_MS = 30_000
-"""A client that acknowledges nothing for so long is gone. Otherwise the kernel would wait for a quarter of an hour."""
+"""A client that acknowledges nothing for so long is gone. The kernel alone would wait for 15 minutes."""
 
 
 class StreamEnd(StrEnum):

@@ -184,8 +184,7 @@ class Exchange:
     def open_stream(self, lines: bytes) -> EventStream | None:
         """Send the head of a stream; return None if the client has left.
 
-        The end of the connection is the end of the body: then every stream gets the same bytes, without a chunk
-        size before them.
+        The end of the connection is the end of the body, so that every stream gets the same bytes.
         """
         if self.started or self.disconnected or self._connection.is_closing():
             return None

@@ -17,11 +17,13 @@ from bullion.api.events import Events
 from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
+from bullion.api.open_streams import OpenStreams
 from bullion.api.openapi import openapi
 from bullion.api.order_check import ClientOrderCheck
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
 from bullion.api.public_rates import PublicRatePages
+from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.budgets.redis_link import RedisLink
@@ -61,6 +63,7 @@ from .line_gauges import LineGauges
 from .live_feed import make_live_feed
 from .node_state import NodeState
 from .store import Store, open_store, save_hedge
+from .stream_gauges import StreamGauges
 from .tracing import traced
 from .trading import Trading
 
@@ -161,16 +164,23 @@ async def open_node(
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
         test_orders = Orders(trading.test_queue, check, reader, tracer, gate)
+        test_data = MarketData(catalogue, trading.test_market)
+        production_data = MarketData(catalogue, trading.market, production.why_closed)
+        streams = OpenStreams(gate, settings.streams_per_key)
+        gauges.also(StreamGauges(metrics.registry, streams.counts).publish)
+        test_quotes = QuoteStreams(catalogue, test_data, streams)
+        production_quotes = QuoteStreams(catalogue, production_data, streams)
         api_endpoints = endpoints(
             Me(deploy_on=settings.production),
             Positions(reader),
-            test=(test_orders, MarketData(catalogue, trading.test_market)),
+            test=(test_orders, test_data),
             production=(
                 ProductionOrders(production, production_check, reader, tracer, gate),
-                MarketData(catalogue, trading.market, production.why_closed),
+                production_data,
             ),
             events=Events(stored_events, watch, gate),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
+            streams=(test_quotes, production_quotes),
         )
         sampler = RateSampler(catalogue, trading.board, _candles(settings, store), trading.holder)
         tasks = [
@@ -185,6 +195,9 @@ async def open_node(
             sampler.run(),
             watch.run(),
             entering.run(),
+            streams.run(),
+            test_quotes.run(),
+            production_quotes.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_simulated_feed(settings, trading)]
         tasks += [live_feed.run()] if live_feed else []

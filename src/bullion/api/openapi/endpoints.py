@@ -1,5 +1,6 @@
 """Every call of the trading API, in the order in which it is shown."""
 
+import json
 from typing import Any
 
 from bullion.api.wire.events import WAIT_S_MAX, EventQuery
@@ -16,13 +17,15 @@ from bullion.refusals.catalogue import (
     ORDER_NOT_FOUND,
     ORDER_REJECTED,
     PRODUCTION_TRADING_DISABLED,
+    QUOTE_STREAM_DISABLED,
     STALE_RATE,
+    TOO_MANY_STREAMS,
 )
 
 from .endpoint import Endpoint, query_parameters
 from .examples import CLOSED_SELL, OPEN_BUY, OPEN_SELL, PENDING_BUY, REJECTED_BUY, TEST_BUY, TEST_SELL
 from .refusals import WITH_KEY
-from .responses import BUDGET, IDEMPOTENT_REPLAYED, response
+from .responses import BUDGET, IDEMPOTENT_REPLAYED, event_stream, response
 from .schemas import SCHEMAS, Json, example_of, schema_ref
 
 _TEST, _PRODUCTION = Environment
@@ -84,6 +87,7 @@ _PROBLEMS = [
         "type": "not_a_number",
     },
 ]
+_OF_OTHER_CALLS = (ORDER_NOT_FOUND, EVENTS_GONE, QUOTE_STREAM_DISABLED, TOO_MANY_STREAMS)
 _FOUND_AGAIN = "The key and the body were sent before: this is the order of that time, as it is now."
 
 PLACE_ORDER = Endpoint(
@@ -154,8 +158,8 @@ PLACE_ORDER = Endpoint(
             ),
         },
     },
-    # An order goes through every check, so it can get every row but those of reading.
-    refusals=tuple(row for row in CATALOGUE if row not in (ORDER_NOT_FOUND, EVENTS_GONE)),
+    # An order goes through every check, so it can get every row but those of other calls.
+    refusals=tuple(row for row in CATALOGUE if row not in _OF_OTHER_CALLS),
     further={
         PRODUCTION_TRADING_DISABLED: {"reason": "account"},
         INVALID_REQUEST: {"errors": _PROBLEMS},
@@ -305,6 +309,12 @@ _SILVER_QUOTE = {
     "reason": STALE_RATE.code,
 }
 
+_EVERY_STREAM = (
+    "Every 15 seconds comes a comment line, so that a broken connection is noticed. Opening a stream counts "
+    "against a budget of its own. If the account or the key may no longer read, the last event is `end`, with "
+    "the `code` and `message` of the refusal, and the connection is closed."
+)
+
 SYMBOLS = Endpoint(
     name="symbols",
     method="get",
@@ -344,6 +354,31 @@ QUOTES = Endpoint(
             ]
         }
     },
+    extension=True,
+)
+STREAM_QUOTES = Endpoint(
+    name="stream_quotes",
+    method="get",
+    path="/quotes/stream",
+    scope=Scope.ORDERS_READ,
+    tag="Market",
+    summary="Stream the prices",
+    description=(
+        "Sends the quotes of the account, and then each one that has changed, as server-sent events. A "
+        "symbol has at most one in an interval that the broker sets.\n\n"
+        f"{_EVERY_STREAM}"
+    ),
+    parameters=_both(query_parameters(QuoteQuery)),
+    responses=_both(
+        {
+            "200": event_stream(
+                "Events of the type `quote`. The data of each is one quote, as in the list.",
+                f"retry: 1000\n\nevent: quote\ndata: {json.dumps(_GOLD_QUOTE)}\n\n",
+            )
+        }
+    ),
+    refusals=(*WITH_KEY, QUOTE_STREAM_DISABLED, TOO_MANY_STREAMS, INVALID_REQUEST),
+    further=QUOTES.further,
     extension=True,
 )
 
@@ -394,4 +429,4 @@ EVENTS = Endpoint(
     extension=True,
 )
 
-ENDPOINTS = (ME, PLACE_ORDER, LIST_ORDERS, READ_ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS)
+ENDPOINTS = (ME, PLACE_ORDER, LIST_ORDERS, READ_ORDER, POSITIONS, SYMBOLS, QUOTES, STREAM_QUOTES, EVENTS)

@@ -61,6 +61,15 @@ def header_refs(names: Iterable[str]) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
+def event_stream(description: str, example: str) -> Json:
+    """Server-sent events, which OpenAPI 3.1 can only describe as text."""
+    return {
+        "description": description,
+        "headers": header_refs((REQUEST_ID, *BUDGET)),
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": example}},
+    }
+
+
 def response(description: str, schema: str, example: Any, headers: Iterable[str] = ()) -> Json:
     return {
         "description": description,

@@ -50,6 +50,7 @@ async def patch_switches(
       bullion desk switches set 'trading_hours={"zone": "Asia/Kolkata", "week": {"mon": [["10:00","23:30"]]}}'
       bullion desk switches set trading_hours=null
       bullion desk switches set 'public_rates={"group": "retail", "title": "Rates of today"}'
+      bullion desk switches set quote_stream_interval_ms=1000
     """
     fields = changes.fields
 
@@ -111,6 +112,7 @@ def _switches(broker: str, body: SwitchesBody) -> Switches:
         public_rates=None
         if body.public_rates is None
         else PublicRates(body.public_rates.group, body.public_rates.title),
+        quote_stream_interval_ms=body.quote_stream_interval_ms,
     )
 
 
@@ -146,6 +148,7 @@ def view(switches: Switches) -> View:
         "price_move_percent_max": plain(switches.price_move_percent_max_e4, 4),
         "refuse_crossed": switches.refuse_crossed,
         "public_rates": None if switches.public_rates is None else asdict(switches.public_rates),
+        "quote_stream_interval_ms": switches.quote_stream_interval_ms,
     }
 
 

@@ -219,6 +219,9 @@ def tell_switches(told: Told) -> Iterator[Sentence]:
     yield from changed_fields(
         told, [], {f"budgets.{name}": (label, write_number) for name, label in _BUDGETS.items()}
     )
+    interval_ms = told.after.get("quote_stream_interval_ms")
+    if told.before.get("quote_stream_interval_ms") != interval_ms:
+        yield [f"prices streamed every {interval_ms} ms" if interval_ms else "prices no longer streamed"]
     if told.before.get("trading_hours") != told.after.get("trading_hours"):
         hours = told.after.get("trading_hours")
         yield [Ref("switches", "hours", "trading hours"), " changed" if hours else " removed: always open"]

@@ -38,8 +38,9 @@ SELECT * FROM switches WHERE broker = $1
 INSERT INTO switches (
     broker, production, paused, halted, price_tolerance_percent_e4, trading_hours, reads_per_minute,
     orders_per_minute, orders_per_10_seconds, account_orders_per_minute, failed_auth_per_minute,
-    price_move_percent_max_e4, refuse_crossed, public_rates_group, public_rates_title
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    price_move_percent_max_e4, refuse_crossed, public_rates_group, public_rates_title,
+    quote_stream_interval_ms
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 ON CONFLICT (broker) DO UPDATE SET
     production = excluded.production, paused = excluded.paused, halted = excluded.halted,
     price_tolerance_percent_e4 = excluded.price_tolerance_percent_e4, trading_hours = excluded.trading_hours,
@@ -48,4 +49,5 @@ ON CONFLICT (broker) DO UPDATE SET
     account_orders_per_minute = excluded.account_orders_per_minute,
     failed_auth_per_minute = excluded.failed_auth_per_minute,
     price_move_percent_max_e4 = excluded.price_move_percent_max_e4, refuse_crossed = excluded.refuse_crossed,
-    public_rates_group = excluded.public_rates_group, public_rates_title = excluded.public_rates_title
+    public_rates_group = excluded.public_rates_group, public_rates_title = excluded.public_rates_title,
+    quote_stream_interval_ms = excluded.quote_stream_interval_ms
