@@ -49,8 +49,8 @@ class StreamReader:
 
     def begin(self) -> "StreamReader":
         """Read the first lines, which have no event."""
-        while self.retry_ms is None:
-            self._field(next(self._lines))
+        while line := next(self._lines):
+            assert self._field(line) is None
         return self
 
     def _next(self) -> Message | None:

@@ -4,6 +4,7 @@ from bullion.environment import Environment
 from bullion.keys.key import Scope
 
 from .app import Endpoint, Handler, Methods
+from .event_stream import EventStreams
 from .events import Events
 from .market_data import MarketData
 from .me import Me
@@ -20,11 +21,22 @@ def endpoints(
     production: tuple[ProductionOrders, MarketData],
     events: Events,
     scenarios: Scenarios,
-    streams: tuple[QuoteStreams, QuoteStreams],
+    event_streams: EventStreams,
+    quote_streams: tuple[QuoteStreams, QuoteStreams],
 ) -> dict[str, Methods]:
     """Each environment has its own handlers: test does not know the venue, production no scenarios."""
     return {
-        **_paths(Environment.TEST, me, test[0], positions.test, test[1], events, streams[0], scenarios),
+        **_paths(
+            Environment.TEST,
+            me,
+            test[0],
+            positions.test,
+            test[1],
+            events,
+            event_streams,
+            quote_streams[0],
+            scenarios,
+        ),
         **_paths(
             Environment.PRODUCTION,
             me,
@@ -32,7 +44,8 @@ def endpoints(
             positions.production,
             production[1],
             events,
-            streams[1],
+            event_streams,
+            quote_streams[1],
         ),
     }
 
@@ -44,6 +57,7 @@ def _paths(
     positions: Handler,
     market_data: MarketData,
     events: Events,
+    event_streams: EventStreams,
     quote_streams: QuoteStreams,
     scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
@@ -63,5 +77,6 @@ def _paths(
     add("GET /symbols", Scope.ORDERS_READ, market_data.symbols)
     add("GET /quotes", Scope.ORDERS_READ, market_data.quotes)
     add("GET /events", Scope.ORDERS_READ, events.list_events)
+    add("GET /events/stream", Scope.ORDERS_READ, event_streams.open, opens_stream=True)
     add("GET /quotes/stream", Scope.ORDERS_READ, quote_streams.open, opens_stream=True)
     return paths

@@ -10,6 +10,7 @@ import msgspec
 from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from bullion.orders.instant import read_instant_us
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
+from bullion.web.response import Headers
 
 from .problems import Problems, excerpt
 from .wire.events import WAIT_S_MAX
@@ -70,6 +71,24 @@ def read_event_query(query_string: bytes) -> EventQuery:
     if problems:
         raise problems.to_error()
     return query
+
+
+def read_stream_position(query_string: bytes, headers: Headers) -> int | None:
+    """The number of the last event that the client has. None: it wants what happens from now on.
+
+    The header counts more than the query: a browser that connects again sends it with the first address.
+    """
+    problems = Problems()
+    position = _read_number("after", _Sent(query_string, problems), problems)
+    sent = [value for name, value in headers if name == b"last-event-id" and value]
+    if sent:
+        position = _number(sent[-1].decode("latin-1"))
+        if position is None or position < 0:
+            message = "Last-Event-ID must be the number of an event, in digits 0 to 9."
+            problems.add(("header", "Last-Event-ID"), message, "not_an_integer")
+    if problems:
+        raise problems.to_error()
+    return position
 
 
 class _Sent:

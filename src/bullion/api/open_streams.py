@@ -29,8 +29,8 @@ _HEARTBEAT = b": \n\n"
 _LOOK_UP_S = 1.0
 _RETRY_AFTER_S = 5
 """A stream that broke without a word may count for longer than this."""
-RETRY = b"retry: 1000\n\n"
-"""The first bytes of every stream: after how many milliseconds a browser connects again."""
+RETRY_LINE = b"retry: 1000\n"
+"""The first line of every stream: after how many milliseconds a browser connects again."""
 
 _log = structlog.get_logger("streams")
 

@@ -14,7 +14,7 @@ from bullion.web.response import Response, encode_json, stream_response
 
 from .list_query import read_symbol_filter
 from .market_data import MarketData
-from .open_streams import RETRY, OpenStream, OpenStreams, StreamKind
+from .open_streams import RETRY_LINE, OpenStream, OpenStreams, StreamKind
 from .request import Request
 from .wire.market import Quote
 
@@ -87,7 +87,7 @@ class QuoteStreams:
         self._streams.require_room(caller.key.key_id)
         wanted = read_symbol_filter(request.scope["query_string"])
         prices = self._prices(caller.account, wanted)
-        return stream_response(RETRY, partial(self._join, request, wanted, prices))
+        return stream_response(RETRY_LINE + b"\n", partial(self._join, request, wanted, prices))
 
     def interval_s(self, broker: str) -> float:
         """0 if the broker does not stream prices."""

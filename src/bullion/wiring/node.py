@@ -13,6 +13,7 @@ from typing import Any
 from bullion.api.app import TradingApi
 from bullion.api.docs_page import docs_page
 from bullion.api.endpoints import endpoints
+from bullion.api.event_stream import EventStreams
 from bullion.api.events import Events
 from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
@@ -180,7 +181,8 @@ async def open_node(
             ),
             events=Events(stored_events, watch, gate),
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
-            streams=(test_quotes, production_quotes),
+            event_streams=EventStreams(stored_events, watch, streams),
+            quote_streams=(test_quotes, production_quotes),
         )
         sampler = RateSampler(catalogue, trading.board, _candles(settings, store), trading.holder)
         tasks = [

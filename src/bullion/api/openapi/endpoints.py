@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from bullion.api.wire.events import WAIT_S_MAX, EventQuery
+from bullion.api.wire.events import WAIT_S_MAX, EventQuery, StreamQuery
 from bullion.api.wire.market import QuoteQuery
 from bullion.api.wire.orders import ProductionOrderQuery, TestOrderQuery
 from bullion.environment import Environment
@@ -311,8 +311,8 @@ _SILVER_QUOTE = {
 
 _EVERY_STREAM = (
     "Every 15 seconds comes a comment line, so that a broken connection is noticed. Opening a stream counts "
-    "against a budget of its own. If the account or the key may no longer read, the last event is `end`, with "
-    "the `code` and `message` of the refusal, and the connection is closed."
+    "against a budget of its own. If the account or the key may no longer read, the last event is `end`, "
+    "with the `code` and `message` of the refusal, and the connection is closed."
 )
 
 SYMBOLS = Endpoint(
@@ -429,4 +429,67 @@ EVENTS = Endpoint(
     extension=True,
 )
 
-ENDPOINTS = (ME, PLACE_ORDER, LIST_ORDERS, READ_ORDER, POSITIONS, SYMBOLS, QUOTES, STREAM_QUOTES, EVENTS)
+_POSITION: Json = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": (
+        "The number of the last event that you have: the stream goes on after it. Browsers send it by "
+        "themselves when they connect again. It counts more than `after`."
+    ),
+    "schema": {"type": "string", "pattern": "^[0-9]+$"},
+}
+
+STREAM_EVENTS = Endpoint(
+    name="stream_events",
+    method="get",
+    path="/events/stream",
+    scope=Scope.ORDERS_READ,
+    tag="Events",
+    summary="Stream what happens",
+    description=(
+        "Sends each event of the account as it happens, as server-sent events. The `id` of each is its "
+        "number: connect again with it and nothing is missed, and nothing comes twice. The first lines have "
+        "the `id` from which the stream goes on, without an event. A client that reads too slowly is cut "
+        "off; it connects again.\n\n"
+        f"{_EVERY_STREAM}"
+    ),
+    parameters=_both([_POSITION, *query_parameters(StreamQuery)]),
+    responses={
+        environment: {
+            "200": event_stream(
+                "Events. The data of each is one event, as in the list.",
+                f"retry: 1000\nid: 16\n: \n\nid: 17\nevent: {_EVENTS[environment]['type']}\n"
+                f"data: {json.dumps(_EVENTS[environment])}\n\n",
+            )
+        }
+        for environment in Environment
+    },
+    refusals=(*WITH_KEY, TOO_MANY_STREAMS, INVALID_REQUEST, EVENTS_GONE),
+    further={
+        INVALID_REQUEST: {
+            "errors": [
+                {
+                    "loc": ["header", "Last-Event-ID"],
+                    "msg": "Last-Event-ID must be the number of an event, in digits 0 to 9.",
+                    "type": "not_an_integer",
+                }
+            ]
+        },
+        EVENTS_GONE: EVENTS.further[EVENTS_GONE],
+    },
+    extension=True,
+)
+
+ENDPOINTS = (
+    ME,
+    PLACE_ORDER,
+    LIST_ORDERS,
+    READ_ORDER,
+    POSITIONS,
+    SYMBOLS,
+    QUOTES,
+    STREAM_QUOTES,
+    EVENTS,
+    STREAM_EVENTS,
+)

@@ -117,6 +117,15 @@ class EventQuery(Struct):
     ] = 0
 
 
+class StreamQuery(Struct):
+    """The query of the stream of events."""
+
+    after: Annotated[
+        Annotated[int, Meta(ge=0)] | UnsetType,
+        about("The stream goes on after this number. Without it: with what happens from now on."),
+    ] = UNSET
+
+
 def event_json(event: AccountEvent) -> bytes:
     """The same bytes in a list, in the stream and in a webhook."""
     return _encode(
