@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from time import monotonic
 
 import structlog
 
@@ -31,6 +32,8 @@ _READS_AT_ONCE = 4
 """Many clients that connect again at once must not take the store's connections from orders."""
 _WRITES_AT_ONCE = 100
 """After so many streams were written to, other work has its turn."""
+_PAUSE_S = 0.2
+"""Between two reads for a book: what a busy account does in this time is read and sent together."""
 _RETRY_S = 0.5
 
 _log = structlog.get_logger("streams")
@@ -70,6 +73,9 @@ class BookFeed:
         self._newest = -1
         """The newest number of the book; -1 until it is known."""
         self._sender: asyncio.Task[None] | None = None
+        self._pause_until_s = 0.0
+        self._restored = False
+        """Whether the newest number went down: the store was restored to an older state."""
         self._watching = ExitStack()
         self._watching.enter_context(owner.watch.watch(book_id, self._see))
 
@@ -97,26 +103,33 @@ class BookFeed:
                 del self._at[stream.position]
 
     def _see(self, newest: int) -> None:
+        if newest < self._newest:
+            self._restored = True
         self._newest = newest
         self._send_news()
 
     def _send_news(self) -> None:
-        if self._sender is None and self._newest >= 0 and self._at.keys() - {self._newest}:
+        if self._sender is None and self._waiting():
             self._sender = asyncio.create_task(self._send_all(), name="event stream")
+
+    def _waiting(self) -> list[int]:
+        """The positions after which there is something to read. Those nearest to the newest event come first.
+
+        A position may be beyond what is known to be the newest: a read finds events that came meanwhile.
+        """
+        waiting = [place for place in self._at if place < self._newest or self._restored]
+        return sorted(waiting, reverse=True)
 
     async def _send_all(self) -> None:
         try:
-            newest, done = self._newest, set[int]()
-            while True:
-                if newest != self._newest:
-                    newest, done = self._newest, set()
-                # Those that wait for the newest event come first.
-                waiting = sorted(self._at.keys() - done - {newest}, reverse=True)
-                if not waiting:
-                    return
+            while waiting := self._waiting():
+                pause_s = self._pause_until_s - monotonic()
+                if pause_s > 0:
+                    await asyncio.sleep(pause_s)
+                    waiting = self._waiting()
+                self._restored = False
                 for position in waiting:
-                    if not await self._send_page(position):
-                        done.add(position)
+                    await self._send_page(position)
         except Exception:  # noqa: BLE001 - the clients connect again, and the node goes on
             _log.exception("event_stream_failed", book_id=self._book_id)
             for stream in list(self._streams):
@@ -124,19 +137,21 @@ class BookFeed:
         finally:
             self._sender = None
 
-    async def _send_page(self, position: int) -> bool:
-        """Send the next events to the streams at this position; False if there are none."""
+    async def _send_page(self, position: int) -> None:
+        """Send the next events to the streams at this position."""
         try:
             events = await self._owner.read(self._book_id, position, _PAGE)
         except EventsGone:
             for stream in list(self._at.get(position, ())):
                 stream.refuse(EVENTS_GONE)
-            return False
+            return
         except StoreFault:
             await asyncio.sleep(_RETRY_S)  # The watch has logged it, and callers are told when it goes on.
-            return True
+            return
+        if len(events) < _PAGE:
+            self._pause_until_s = monotonic() + _PAUSE_S
         if not events:
-            return False
+            return
         data = b"".join([_encode(event) for event in events])
         streams = self._at.pop(position, set())
         for number, stream in enumerate(streams, 1):
@@ -147,7 +162,6 @@ class BookFeed:
                 self._at.setdefault(stream.position, set()).add(stream)
             if not number % _WRITES_AT_ONCE:
                 await asyncio.sleep(0)
-        return True
 
 
 class EventStreams:

@@ -9,6 +9,7 @@ import structlog
 from bullion.allocation.book import book_id
 from bullion.booking.attempt import Booked, OrderAttempt, OrderCheck, Outcome
 from bullion.booking.booking_errors import booking_error
+from bullion.events.recent_orders import RecentOrders
 from bullion.faults import StoreFault
 from bullion.orders.life import hidden
 from bullion.orders.order import API, Order
@@ -54,6 +55,7 @@ class Orders:
         reader: OrderReader,
         tracer: Tracer,
         gate: Gate,
+        recent: RecentOrders | None = None,
     ) -> None:
         self._booking = booking
         self._check = check
@@ -61,6 +63,7 @@ class Orders:
         self._tracer = tracer
         self._gate = gate
         self._json_cache = OrderJsonCache()
+        self._recent = recent
 
     async def place(self, request: Request, scenario: str | None = None) -> Response:
         """`scenario`: the simulated response that the caller requested, for the trace."""
@@ -93,6 +96,8 @@ class Orders:
         self._tracer.trace_decision(attempt, outcome, scenario)
         if isinstance(outcome, Refusal):
             raise outcome.to_error()
+        if self._recent is not None and not outcome.replayed:
+            self._recent.add(outcome.order)
         return _booked(request, outcome)
 
     async def _read(self, request: Request) -> tuple[str, PlaceOrder]:

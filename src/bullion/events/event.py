@@ -70,7 +70,7 @@ def as_it_was(order: Order, status: str) -> Order:
 
     Nothing else of an order changes: its price is fixed when it is recorded.
     """
-    if status == Status.CLOSED:
+    if status in (Status.CLOSED, Status.FILLED):
         return order
     deal_no = None if status in (Status.PENDING, Status.REJECTED) else order.deal_no
     return msgspec.structs.replace(

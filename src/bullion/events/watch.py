@@ -12,7 +12,7 @@ from .reader import EventReader
 
 _POLL_S = 0.25
 """How often the store is asked: another node may have recorded something."""
-_PAUSE_S = 0.02
+_PAUSE_S = 0.05
 """Between two questions, however much is recorded here."""
 _BOOKS_AT_ONCE = 5_000
 
@@ -45,6 +45,9 @@ class EventWatch:
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._lost = False
+
+    def is_watched(self, book_id: int) -> bool:
+        return book_id in self._books
 
     @property
     def stopping(self) -> bool:

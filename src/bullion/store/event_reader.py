@@ -6,12 +6,13 @@ from typing import Any
 import msgspec
 
 from bullion.events.event import OF_STATUS, AccountEvent, EventsGone, EventType, as_it_was
+from bullion.events.recent_orders import RecentOrders
 from bullion.events.sequence import START, Mark, Place, arrange, place_of
 from bullion.faults import StoreUnavailable
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
-from .engine import Engine, Transaction
+from .engine import Engine, Row
 from .order_reader import StoredOrders
 from .postgres import PostgresEngine
 from .sqlite import SqliteEngine
@@ -38,9 +39,12 @@ class StoredEvents:
         self._orders = StoredOrders(engine)
         self._kept_us = kept_days * DAY_US
         self._now_us = now_us
+        self.recent: RecentOrders | None = None
+        """Orders that need not be read."""
 
     async def range(self, book_id: int) -> tuple[int, int]:
-        span = await self._engine.read("event_range", lambda transaction: self._span(transaction, book_id))
+        (row,) = await self._look_up("event_range", book_id)
+        span = self._span(row)
         return await self._oldest(book_id, span), span.newest
 
     async def read(self, book_id: int, after: int | None, limit: int) -> Sequence[AccountEvent]:
@@ -67,10 +71,18 @@ class StoredEvents:
     def _kept_since_us(self) -> int:
         return self._now_us() - self._kept_us
 
-    async def _span(self, transaction: Transaction, book_id: int) -> _Span:
-        row = await transaction.one("event_range", book_id)
-        if row is None:
+    async def _look_up(self, query: str, *values: int) -> Sequence[Row]:
+        """The rows of one statement, which is one snapshot."""
+        if isinstance(self._engine, SqliteEngine):
+            rows: Sequence[Row] = self._engine.look_up(query, *values)
+        else:
+            assert isinstance(self._engine, PostgresEngine)  # noqa: S101 - the only other engine
+            rows = await self._engine.statement(query, *values)
+        if not rows:
             raise StoreUnavailable("a book is missing from the store")
+        return rows
+
+    def _span(self, row: Row) -> _Span:
         # Rows before the first one may have been deleted, so its number is the first that is certain.
         since_us = self._kept_since_us
         begins = row["first_kind"] == START or (row["first_at_us"] or since_us) < since_us
@@ -90,28 +102,38 @@ class StoredEvents:
                 low = middle + 1
         return low
 
-    async def _read(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[AccountEvent]]:
-        async def body(transaction: Transaction) -> tuple[_Span, list[Place]]:
-            span = await self._span(transaction, book_id)
-            places: list[Place] = []
-            read = after
-            while len(places) < limit and span.floor <= read < span.newest:
-                # Not always all at once: rows of hidden orders count toward the limit of rows.
-                places += await _next_places(transaction, book_id, span, read, limit - len(places))
-                read = places[-1].number
+    async def _places(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[Place]]:
+        places: list[Place] = []
+        while True:
+            # Not always all at once: rows of hidden orders count toward the limit of rows.
+            rows = await self._look_up("event_page", book_id, after, limit - len(places))
+            span = self._span(rows[0])
+            if span.floor <= after < span.newest:
+                places += _next_places(rows, span, after, limit - len(places))
+                after = places[-1].number
+                if len(places) < limit and after < span.newest:
+                    continue
             return span, places
 
-        span, places = await self._engine.read("events", body)
-        ordinals = list({place.ordinal for place in places if place.ordinal is not None})
+    async def _read(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[AccountEvent]]:
+        span, places = await self._places(book_id, after, limit)
+        created = [place.ordinal for place in places if place.ordinal is not None and place.mark is None]
+        known = {} if self.recent is None else self.recent.find(book_id, created)
+        # What an order is at first does not change; its later states are in the store alone.
+        ordinals = list(
+            {
+                place.ordinal
+                for place in places
+                if place.ordinal is not None and (place.mark is not None or place.ordinal not in known)
+            }
+        )
         # Read later than the places: nothing is lost, because the status is taken from the event.
-        orders = await self._orders.orders(book_id, ordinals) if ordinals else {}
+        orders = {**known, **(await self._orders.orders(book_id, ordinals) if ordinals else {})}
         return span, [_event(book_id, place, orders) for place in places]
 
 
-async def _next_places(
-    transaction: Transaction, book_id: int, span: _Span, after: int, limit: int
-) -> list[Place]:
-    marks = [Mark(*row) for row in await transaction.all("event_marks", book_id, after, limit)]
+def _next_places(rows: Sequence[Row], span: _Span, after: int, limit: int) -> list[Place]:
+    marks = [_mark(row) for row in rows if row["number"] is not None]
     base = max((mark for mark in marks if mark.number <= after), key=place_of, default=None)
     following = [mark for mark in marks if mark.number > after]
     tables = (
@@ -119,6 +141,11 @@ async def _next_places(
         [mark for mark in following if mark.ordinal is not None],
     )
     return arrange(base, tables, after, (span.newest, span.orders), limit)
+
+
+def _mark(row: Row) -> Mark:
+    names = ("number", "orders_through", "kind", "at_us", "ordinal", "detail")
+    return Mark(*(row[name] for name in names))
 
 
 def _event(book_id: int, place: Place, orders: Mapping[int, Order]) -> AccountEvent:

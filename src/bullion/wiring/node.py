@@ -31,6 +31,7 @@ from bullion.budgets.redis_link import RedisLink
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
+from bullion.events.recent_orders import RecentOrders
 from bullion.events.watch import EventWatch
 from bullion.faults import StoreFault
 from bullion.market_file import MarketSettings, read_market_file
@@ -164,7 +165,8 @@ async def open_node(
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
-        test_orders = Orders(trading.test_queue, check, reader, tracer, gate)
+        stored_events.recent = recent = RecentOrders(watch.is_watched)
+        test_orders = Orders(trading.test_queue, check, reader, tracer, gate, recent)
         test_data = MarketData(catalogue, trading.test_market)
         production_data = MarketData(catalogue, trading.market, production.why_closed)
         streams = OpenStreams(gate, settings.streams_per_key)
@@ -176,7 +178,7 @@ async def open_node(
             Positions(reader),
             test=(test_orders, test_data),
             production=(
-                ProductionOrders(production, production_check, reader, tracer, gate),
+                ProductionOrders(production, production_check, reader, tracer, gate, recent),
                 production_data,
             ),
             events=Events(stored_events, watch, gate),

@@ -1,7 +1,6 @@
 """What happened to an account, as the list, the stream and the webhooks tell it. All are extensions."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, json
@@ -11,12 +10,11 @@ from bullion.allocation.position import Position
 from bullion.environment import Environment
 from bullion.events.event import AccountEvent, EventType
 from bullion.metals.metal import Metal
-from bullion.orders.instant import instant_text
 from bullion.orders.listing import LIMIT_DEFAULT, LIMIT_MAX
 
 from .orders import order_view
 from .positions import ProductionPositions, TestPositions, metal_position, symbol_position
-from .values import Instant, MetalText, Unit, about
+from .values import Instant, MetalText, Unit, about, time_text
 
 WAIT_S_MAX = 30
 _COMPONENTS = "#/components/schemas/"
@@ -133,7 +131,7 @@ def event_json(event: AccountEvent) -> bytes:
             "id": event.id,
             "number": event.number,
             "type": event.type,
-            "timestamp": _instant_text(event.at_us),
+            "timestamp": time_text(event.at_us),
             "environment": environment_of(event.book_id),
             "data": _data_of(event),
         }
@@ -141,7 +139,6 @@ def event_json(event: AccountEvent) -> bytes:
 
 
 _encode = json.Encoder().encode
-_instant_text = lru_cache(maxsize=4096)(instant_text)
 
 
 def _data_of(event: AccountEvent) -> Any:
@@ -169,7 +166,7 @@ def _key(event: AccountEvent, detail: Mapping[str, Any]) -> KeyNews:
         environment=environment_of(event.book_id).value,
         scopes=detail["scopes"],
         replaced_by=detail["replaced_by"],
-        overlap_ends_at=None if ends_at_us is None else instant_text(ends_at_us),
+        overlap_ends_at=None if ends_at_us is None else time_text(ends_at_us),
     )
 
 

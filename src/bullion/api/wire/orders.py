@@ -3,7 +3,6 @@
 To add a field to an order's response, add it to a struct and to `order_view`.
 """
 
-from functools import lru_cache
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -14,7 +13,6 @@ from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import weight_text
 from bullion.orders import order as domain
 from bullion.orders.bounds import PRICE_DIGITS_MAX, QUANTITY_MAX
-from bullion.orders.instant import instant_text
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX
 from bullion.orders.status import DETAILS, Status
 
@@ -29,6 +27,7 @@ from .values import (
     Uuid,
     Weight,
     about,
+    time_text,
 )
 
 PRODUCTION_STATUSES = [status.value for status in Status if status is not Status.FILLED]
@@ -188,7 +187,7 @@ def order_view(order: domain.Order) -> TestOrder | ProductionOrder:
         weight_text(asked.quantity_e4),
         order.metal.unit,
     )
-    created_at = _instant_text(order.created_at_us)
+    created_at = time_text(order.created_at_us)
     price, total = rupees_text(order.price_paise), rupees_text(order.total_paise)
     if order.status == Status.FILLED:
         label = f"T-{order.ordinal}"
@@ -206,12 +205,9 @@ def order_view(order: domain.Order) -> TestOrder | ProductionOrder:
         source=order.source,
         close_price=None if order.close_price_paise is None else rupees_text(order.close_price_paise),
         realized_pnl=None if order.realized_pnl_paise is None else rupees_text(order.realized_pnl_paise),
-        closed_at=None if order.closed_at_us is None else _instant_text(order.closed_at_us),
+        closed_at=None if order.closed_at_us is None else time_text(order.closed_at_us),
     )
 
-
-_instant_text = lru_cache(maxsize=4096)(instant_text)
-"""Orders of one batch share their time, and pages are read again."""
 
 _ORDERS = about("One page of orders, the newest first.")
 _TOTAL = about("How many orders match the filters, on all pages together.")

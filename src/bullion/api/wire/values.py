@@ -1,5 +1,6 @@
 """Values that many bodies share, and ways to describe a field."""
 
+from functools import lru_cache
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
@@ -7,6 +8,10 @@ from msgspec import UNSET, Meta
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
 from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
+from bullion.orders.instant import instant_text
+
+time_text = lru_cache(maxsize=4096)(instant_text)
+"""Orders of one batch share their time, an event has that of its order, and pages are read again."""
 
 
 def about(description: str, example: Any = UNSET, **schema: Any) -> Meta:

@@ -3,19 +3,19 @@
 -- fragment: newest_number
 order_count + event_shift
 
--- name: event_range
--- The newest number of a book, its orders, and where the numbers begin that can still be read. The first row that is
--- kept is a start: what came before it is too old, or older than the numbering.
-SELECT
-    books.order_count, books.event_shift,
+-- fragment: event_span
+books.order_count, books.event_shift,
     (SELECT first.number FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
         AS first_number,
     (SELECT first.kind FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
         AS first_kind,
     (SELECT first.at_us FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
         AS first_at_us
-FROM books
-WHERE books.id = $1
+
+-- name: event_range
+-- The newest number of a book, its orders, and where the numbers begin that can still be read. The first row that is
+-- kept is a start: what came before it is too old, or older than the numbering.
+SELECT @event_span FROM books WHERE books.id = $1
 
 -- name: newest_events (postgres)
 SELECT id, @newest_number AS newest FROM books WHERE id = ANY ($1::BIGINT [])
@@ -25,9 +25,12 @@ WITH asked (id) AS (VALUES $rows)
 
 SELECT books.id, @newest_number AS newest FROM asked CROSS JOIN books ON books.id = asked.id
 
--- name: event_marks
--- The rows of a book after number $2, at most $3 of each table, and the last row of each table up to $2.
-SELECT * FROM (
+-- name: event_page
+-- The same with the rows of a book after number $2, at most $3 of each table, and the last row of each table up to $2.
+-- One statement, so that a stream of events costs one round trip.
+SELECT @event_span, marks.*
+FROM books
+LEFT JOIN (
     SELECT * FROM (
         SELECT number, orders_through, kind, at_us, CAST(NULL AS BIGINT) AS ordinal, detail
         FROM account_events
@@ -59,8 +62,9 @@ SELECT * FROM (
         ORDER BY book_id, number
         LIMIT $3
     ) AS order_next
-) AS marks
-ORDER BY number, orders_through
+) AS marks ON TRUE
+WHERE books.id = $1
+ORDER BY marks.number, marks.orders_through
 
 -- name: number_event
 -- The number of the next event of a book. The transaction has locked the book, or does so here.
