@@ -13,12 +13,13 @@ the module `bullion_client.errors` shows the tree. An order is placed once, howe
 
 from bullion_client.async_client import AsyncClient
 from bullion_client.client import Client
-from bullion_client.enums import Environment, Metal, OrderStatus, TradeType, Unit
+from bullion_client.enums import Environment, EventType, Metal, OrderStatus, TradeType, Unit
 from bullion_client.errors import (
     AccessRefused,
     BudgetRefused,
     BullionError,
     CredentialRefused,
+    EventsGone,
     KeyReused,
     LimitExceeded,
     MarketRefused,
@@ -35,7 +36,21 @@ from bullion_client.errors import (
     UnexpectedAnswer,
     UnknownSymbol,
     Unsettled,
+    WebhookVerificationError,
 )
+from bullion_client.event_models import (
+    AllocationEvent,
+    Event,
+    EventPage,
+    KeyChange,
+    KeyEvent,
+    OrderEvent,
+    SymbolEvent,
+    SymbolState,
+    TradingEvent,
+    TradingState,
+)
+from bullion_client.event_stream import AsyncEventStream, EventStream
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
 from bullion_client.models import (
@@ -52,18 +67,28 @@ from bullion_client.models import (
 )
 from bullion_client.raw import RawResponse
 from bullion_client.version import __version__
+from bullion_client.webhooks import verify_webhook
 
 __all__ = [
     "AccessRefused",
     "Account",
+    "AllocationEvent",
     "AsyncClient",
+    "AsyncEventStream",
     "BudgetRefused",
     "BullionError",
     "Client",
     "CredentialRefused",
     "Environment",
+    "Event",
+    "EventPage",
+    "EventStream",
+    "EventType",
+    "EventsGone",
     "Intent",
     "Journal",
+    "KeyChange",
+    "KeyEvent",
     "KeyReused",
     "LimitExceeded",
     "MarketRefused",
@@ -73,6 +98,7 @@ __all__ = [
     "NotFound",
     "NotPlaced",
     "Order",
+    "OrderEvent",
     "OrderPage",
     "OrderRejected",
     "OrderStatus",
@@ -86,13 +112,19 @@ __all__ = [
     "Refusal",
     "RequestRefused",
     "Symbol",
+    "SymbolEvent",
     "SymbolPosition",
+    "SymbolState",
     "TestOrder",
     "TradeType",
+    "TradingEvent",
+    "TradingState",
     "Unavailable",
     "UnexpectedAnswer",
     "Unit",
     "UnknownSymbol",
     "Unsettled",
+    "WebhookVerificationError",
     "__version__",
+    "verify_webhook",
 ]

@@ -35,6 +35,7 @@ class Family(Enum):
     MARKET = "market"
     PRICE_MOVED = "price_moved"
     ORDER_REJECTED = "order_rejected"
+    EVENTS_GONE = "events_gone"
     UNAVAILABLE = "unavailable"
 
 

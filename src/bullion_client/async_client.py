@@ -1,5 +1,6 @@
 """The asynchronous client."""
 
+import math
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from types import TracebackType
@@ -9,6 +10,8 @@ import httpx
 
 from bullion_client.base_client import BaseClient
 from bullion_client.enums import Environment, OrderStatus, TradeType
+from bullion_client.event_models import Event, EventPage
+from bullion_client.event_stream import AsyncEventStream
 from bullion_client.flow import Flow, Value, run_async
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
@@ -25,7 +28,7 @@ from bullion_client.models import (
 )
 from bullion_client.numbers import Number
 from bullion_client.pagination import PAGE_SIZE_MAX, Pager
-from bullion_client.paths import order_filters
+from bullion_client.paths import EVENT_LIMIT_MAX, events_path, order_filters
 from bullion_client.raw import AsyncRawCalls
 from bullion_client.transport import check_proxy
 
@@ -270,6 +273,54 @@ class AsyncClient(BaseClient[OrderT_co]):
         """Return the account's positions and the rest of its allocation. Needs `orders:read`."""
         return await self._run(self._positions(headers))
 
+    def events(
+        self,
+        after: int | None = None,
+        *,
+        wait: int = 0,
+        page_size: int = EVENT_LIMIT_MAX,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Iterate over the account's events, oldest first, reading pages as needed. Needs `orders:read`.
+
+        Begins after the event with this number, or with the oldest that is kept. Ends with the newest; with
+        `wait`, once nothing has happened for so many seconds, at most 30. Raises `EventsGone` if events after
+        this number are no longer kept. To get events as they happen, use `stream`.
+        """
+        events_path(after, page_size, wait)
+        return self._event_pages(after, page_size, wait, headers)
+
+    async def event_page(
+        self,
+        after: int | None = None,
+        *,
+        limit: int = 50,
+        wait: int = 0,
+        headers: Mapping[str, str] | None = None,
+    ) -> EventPage:
+        """Return one page of the events, oldest first. Needs `orders:read`.
+
+        With `wait`, an empty page is only returned if nothing happens for so many seconds, at most 30. Raises
+        `EventsGone` if events after this number are no longer kept.
+        """
+        return await self._run(self._event_page(after, limit, wait, headers))
+
+    def stream(
+        self,
+        after: int | None = None,
+        *,
+        deadline: float = math.inf,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncEventStream:
+        """Iterate over events as they happen, without end. Needs `orders:read`.
+
+        Begins after the event with this number, or with what happens from now on. Use it as a context
+        manager. It goes on after any break, without a gap and without an event twice, and by long polling
+        where there is no stream. `deadline` is how long to reconnect after a break before the error is
+        raised. Raises `EventsGone` if events after this number are no longer kept.
+        """
+        return AsyncEventStream(self._event_feed(after, deadline, headers), self._run)
+
     async def wait(
         self,
         order: Order | str,
@@ -277,10 +328,11 @@ class AsyncClient(BaseClient[OrderT_co]):
         timeout: float = 30.0,  # noqa: ASYNC109 - no error
         headers: Mapping[str, str] | None = None,
     ) -> OrderT_co:
-        """Poll an order, or an order id, every one to two seconds until it is no longer pending.
+        """Wait until an order, or the order with this id, is no longer pending. Needs `orders:read`.
 
+        Events of the service tell when to look; without them the order is polled every one to two seconds.
         After `timeout` seconds return it as it is, perhaps still pending: then check again later, and do not
-        place another order for it. Needs `orders:read`.
+        place another order for it.
         """
         return await self._run(self._wait(order, timeout, headers))
 
@@ -308,9 +360,22 @@ class AsyncClient(BaseClient[OrderT_co]):
             for order in pager.take(page):
                 yield order
 
+    async def _event_pages(
+        self, after: int | None, limit: int, wait: int, headers: Mapping[str, str] | None
+    ) -> AsyncIterator[Event]:
+        page: EventPage | None = None
+        while page is None or page.has_more or (wait and page.items):
+            page = await self._run(self._event_page(after, limit, wait, headers))
+            for event in page.items:
+                yield event
+            after = page.next_after
+
     async def _run(self, flow: Flow[Value]) -> Value:
-        return await run_async(flow, self._send)
+        return await run_async(flow, self._send, self._open)
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
         # Redirects are not followed, whatever an http_client of the caller's does otherwise.
         return self._note(await self._http.send(request, follow_redirects=False))
+
+    async def _open(self, request: httpx.Request) -> httpx.Response:
+        return await self._http.send(request, stream=True, follow_redirects=False)

@@ -14,6 +14,8 @@ import httpx
 from bullion_client.calls import Call, log, read_until_answered
 from bullion_client.enums import Environment, TradeType
 from bullion_client.errors import BullionError, NotPlaced, OrderRejected, OutcomeUnknown, Refusal
+from bullion_client.event_feed import EventCalls, EventFeed, EventSupport
+from bullion_client.event_models import EventPage
 from bullion_client.flow import Flow, now, run_function
 from bullion_client.intent import Intent, check_intent, make_intent
 from bullion_client.journal import Journal
@@ -29,6 +31,7 @@ from bullion_client.models import (
     TestOrder,
 )
 from bullion_client.numbers import Number
+from bullion_client.order_news import OrderNews
 from bullion_client.paths import order_path, with_query
 from bullion_client.placing import Doubt, is_settled, place_until_settled, question_about
 from bullion_client.polling import wait_until_decided
@@ -80,6 +83,7 @@ class BaseClient(Generic[OrderT_co]):
         self._journal = journal
         self._account = _JournalAccount(None if journal is None else journal.account)
         self._chance: Callable[[], float] = random.random
+        self._event_support = EventSupport()
         self._owns_connections = True
         self._responses: list[httpx.Response] | None = None
         """Every response of a call, if its caller wants to see them."""
@@ -158,8 +162,10 @@ class BaseClient(Generic[OrderT_co]):
         return self._read(path, partial(read_page, self._order_kind), headers)
 
     def _wait(self, order: Order | str, timeout: float, headers: Headers = None) -> Flow[OrderT_co]:
-        path = order_path(order.id if isinstance(order, Order) else order)
+        order_id = order.id if isinstance(order, Order) else order
+        path = order_path(order_id)
         begun = cast("OrderT_co | str", order)
+        news = OrderNews(self._event_calls(headers), order_id)
 
         def read_once(left_s: float) -> Flow[OrderT_co]:
             """Try once, for no longer than the time that is left."""
@@ -168,7 +174,26 @@ class BaseClient(Generic[OrderT_co]):
             call = self._reading(path, partial(read, self._order_kind), headers)
             return (yield from read_until_answered(call, tries))
 
-        return wait_until_decided(begun, check_seconds("timeout", timeout), read_once, self._chance)
+        seconds = check_seconds("timeout", timeout)
+        return wait_until_decided(begun, seconds, read_once, news.wait, self._chance)
+
+    # --- Events -------------------------------------------------------------------------------------------
+
+    def _event_page(
+        self, after: int | None, limit: int, wait: int, headers: Headers = None
+    ) -> Flow[EventPage]:
+        call = self._event_calls(headers).page(after, limit, wait)
+        tries = yield from self._tries(None)
+        return (yield from read_until_answered(call, tries))
+
+    def _event_feed(self, after: int | None, deadline: float, headers: Headers) -> EventFeed:
+        return EventFeed(self._event_calls(headers), after, check_seconds("deadline", deadline))
+
+    def _event_calls(self, headers: Headers) -> EventCalls:
+        access = self._access.with_headers(headers)
+        return EventCalls(
+            access, self._timeout, self._deadline, self._chance, self._pacer, self._event_support
+        )
 
     def _read(self, path: str, read: Callable[[Answer], _Value], headers: Headers) -> Flow[_Value]:
         tries = yield from self._tries(None)

@@ -30,6 +30,8 @@ class Call(Generic[Value]):
     request: Callable[[], httpx.Request]
     read: Callable[[Answer], Value]
     pacer: Pacer | None = None
+    hold_s: float = 0.0
+    """How long the service may hold the response back, because it was asked to."""
 
     def once(self, tries: Tries) -> Flow[Value]:
         """Send it as one more of these tries. Raises a `BullionError` if it fails."""
@@ -56,7 +58,7 @@ class Call(Generic[Value]):
         moment = yield from now()
         request = self.request()
         timeout = tries.next_timeout(moment.seconds)
-        request.extensions["timeout"] = httpx.Timeout(None if math.isinf(timeout) else timeout).as_dict()
+        request.extensions["timeout"] = timeouts(timeout, timeout + self.hold_s)
         try:
             response = yield from send(request)
         except httpx.DecodingError as error:
@@ -64,8 +66,7 @@ class Call(Generic[Value]):
                 "its body cannot be decoded", "Check base_url, and any proxy on the way", str(request.url)
             ) from error
         except httpx.RequestError as error:
-            sent, broke = not isinstance(error, _NEVER_SENT), isinstance(error, _BROKE)
-            raise NoAnswer(str(request.url), _reason(error), sent=sent, broke=broke) from error
+            raise no_answer(request, error) from error
         if headers is not None:
             headers.append(response.headers)
         value = self.read(accepted(response))
@@ -88,6 +89,18 @@ def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
                 raise
             log.debug("trying again in %.2f s: %s", pause, error)
         yield from sleep(pause)
+
+
+def timeouts(each_s: float, read_s: float) -> dict[str, float | None]:
+    """The timeouts of a request for httpx: of each wait, and of the wait for the next bytes."""
+    each = None if math.isinf(each_s) else each_s
+    return httpx.Timeout(each, read=None if math.isinf(read_s) else read_s).as_dict()
+
+
+def no_answer(request: httpx.Request, error: httpx.RequestError) -> NoAnswer:
+    """The error for a request whose response did not come, or not whole."""
+    sent, broke = not isinstance(error, _NEVER_SENT), isinstance(error, _BROKE)
+    return NoAnswer(str(request.url), _reason(error), sent=sent, broke=broke)
 
 
 def _reason(error: httpx.RequestError) -> str:

@@ -73,6 +73,49 @@ class OrderStatus(OpenEnum):
     """The operator removed it."""
 
 
+class EventType(OpenEnum):
+    """What happened."""
+
+    ORDER_CREATED = "order.created"
+    """An order was accepted: filled in test, pending in production."""
+
+    ORDER_OPENED = "order.opened"
+    """A pending order became a deal, or another channel of the operator made one."""
+
+    ORDER_REJECTED = "order.rejected"
+    """The hedge refused a pending order. Nothing was booked."""
+
+    ORDER_CLOSING = "order.closing"
+    """The operator is closing a deal."""
+
+    ORDER_CLOSED = "order.closed"
+    """A deal was closed: its closing price and its profit or loss are set."""
+
+    ORDER_DELETED = "order.deleted"
+    """The operator removed an order."""
+
+    ALLOCATION_CHANGED = "allocation.changed"
+    """The operator changed the account's allocation."""
+
+    KEY_ROTATED = "key.rotated"
+    """An API key of the account was replaced by another one."""
+
+    KEY_REVOKED = "key.revoked"
+    """An API key of the account was revoked."""
+
+    TRADING_HALTED = "trading.halted"
+    """The operator halted trading for everyone."""
+
+    TRADING_RESUMED = "trading.resumed"
+    """The operator resumed trading."""
+
+    SYMBOL_FROZEN = "symbol.frozen"
+    """The operator froze a symbol."""
+
+    SYMBOL_RESUMED = "symbol.resumed"
+    """The operator resumed a frozen symbol."""
+
+
 class Metal(OpenEnum):
     """What is traded."""
 

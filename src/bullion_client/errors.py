@@ -11,7 +11,8 @@
     │   │   │   └── UnknownSymbol   there is no such symbol
     │   │   ├── QuantityRefused the weight breaks a size rule, the allocation or the stock
     │   │   │   └── LimitExceeded   the order would exceed the allocation
-    │   │   └── KeyReused       the idempotency key was used with another body
+    │   │   ├── KeyReused       the idempotency key was used with another body
+    │   │   └── EventsGone      410: the events after this number are no longer kept
     │   ├── PriceMoved          the price is too far from `expected_price`; nothing was booked
     │   ├── OrderRejected       the hedge refused the order; nothing was booked
     │   └── Unavailable         503 and other 5xx: the service cannot do it now
@@ -19,7 +20,8 @@
     │   ├── NotPlaced           nothing is booked
     │   └── OutcomeUnknown      the order may be booked or not
     ├── NoAnswer                the connection failed or timed out
-    └── UnexpectedAnswer        the response is not one of the service
+    ├── UnexpectedAnswer        the response is not one of the service
+    └── WebhookVerificationError    a webhook is not from the service, or too old
 
 Catch a class to handle a group of codes, and branch on `Refusal.code`, which is stable; messages may change.
 
@@ -149,6 +151,29 @@ class KeyReused(RequestRefused):
     """
 
     _advice = "Resume the first intent, or look for its client_order_id, before you place anything more"
+
+
+class EventsGone(RequestRefused):
+    """410: events after this number cannot be read: they are too old, or the service was restored.
+
+    Some events may be missing for you. Read the orders and positions again, then go on after `newest`.
+    """
+
+    _advice = "Read the orders and positions again, and go on after `newest`: see its field in the error"
+
+    @property
+    def oldest(self) -> int | None:
+        """The number of the oldest event that is kept."""
+        return self._number("oldest")
+
+    @property
+    def newest(self) -> int | None:
+        """The number of the newest event: go on after it, once the orders are read again."""
+        return self._number("newest")
+
+    def _number(self, name: str) -> int | None:
+        number = self.detail.get(name)
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 class PriceMoved(Refusal):
@@ -322,6 +347,20 @@ class UnexpectedAnswer(BullionError):
         return _sentences(
             f"{self.url} answered{status}, but {self.problem}", self.advice, _reference(self.request_id)
         )
+
+
+class WebhookVerificationError(BullionError):
+    """A webhook that cannot be trusted, or read: answer it with 400, and do nothing with it."""
+
+    reason: str
+    """What is wrong with it. It repeats nothing of the secret or of the right signature."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return _sentences(f"The webhook is refused: {self.reason}")
 
 
 def _reference(request_id: str | None) -> str:

@@ -1,14 +1,14 @@
 """Flows: the logic of a call, shared by the synchronous and the asynchronous client.
 
 A flow is a generator that yields effects, gets their results (or errors), and returns the value of the call.
-There are four effects: send a request, sleep, read the clock, and run a function that may block on a file. A
-flow performs none of them itself. So both clients share every decision about a call and differ only in `run`
-and `run_async`, and a test can drive a flow without waiting.
+The effects: send a request, open a response and read it bit by bit, sleep, read the clock, and run a function
+that may block on a file. A flow performs none of them itself. So both clients share every decision about a
+call and differ only in `run` and `run_async`, and a test can drive a flow without waiting.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -46,7 +46,37 @@ class Moment:
     utc: datetime
 
 
-Effect: TypeAlias = httpx.Request | Sleep | Now | Run
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Send a request, and return an `OpenResponse` as soon as the headers of the response are there."""
+
+    request: httpx.Request
+
+
+@dataclass(frozen=True, slots=True)
+class OpenResponse:
+    """A response whose body is read bit by bit. It must be closed."""
+
+    response: httpx.Response
+    chunks: Any
+    """An iterator of its bytes; for the asynchronous client an asynchronous one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """Return the next bytes of an open response, and none at its end."""
+
+    opened: OpenResponse
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Close an open response."""
+
+    opened: OpenResponse
+
+
+Effect: TypeAlias = httpx.Request | Sleep | Now | Run | Open | Take | Close
 Flow: TypeAlias = Generator[Effect, Any, Value]
 
 
@@ -58,6 +88,25 @@ def send(request: httpx.Request) -> Flow[httpx.Response]:
     response = yield request
     assert isinstance(response, httpx.Response)  # noqa: S101 - for mypy
     return response
+
+
+def open_response(request: httpx.Request) -> Flow[OpenResponse]:
+    """Send a request and return its open response. Raises the errors of httpx."""
+    opened = yield Open(request)
+    assert isinstance(opened, OpenResponse)  # noqa: S101 - for mypy
+    return opened
+
+
+def take(opened: OpenResponse) -> Flow[bytes]:
+    """The next bytes of an open response, none at its end. Raises the errors of httpx."""
+    chunk = yield Take(opened)
+    assert isinstance(chunk, bytes)  # noqa: S101 - for mypy
+    return chunk
+
+
+def close(opened: OpenResponse) -> Flow[None]:
+    """Close an open response."""
+    yield Close(opened)
 
 
 def sleep(seconds: float) -> Flow[None]:
@@ -81,32 +130,27 @@ def run_function(function: Callable[[], Value]) -> Flow[Value]:
 # --- The drivers ------------------------------------------------------------------------------------------
 
 
+def _no_open_responses(request: httpx.Request) -> Any:
+    raise NotImplementedError(f"nothing opens {request.url}")
+
+
 def moment_now() -> Moment:
     """The time of this machine's clocks."""
     return Moment(time.monotonic(), datetime.now(UTC))
 
 
-def run(flow: Flow[Value], send_request: Callable[[httpx.Request], httpx.Response]) -> Value:
-    """Drive a flow to its end with a function that sends requests."""
-
-    def do(effect: Effect) -> object:
-        match effect:
-            case Sleep(seconds):
-                time.sleep(seconds)
-                return None
-            case Now():
-                return moment_now()
-            case Run(function):
-                return function()
-            case request:
-                return send_request(request)
-
+def run(
+    flow: Flow[Value],
+    send_request: Callable[[httpx.Request], httpx.Response],
+    open_request: Callable[[httpx.Request], httpx.Response] = _no_open_responses,
+) -> Value:
+    """Drive a flow to its end with a function that sends requests, and one that leaves the body unread."""
     with closing(flow):
         try:
             effect = next(flow)
             while True:
                 try:
-                    result = do(effect)
+                    result = _do(effect, send_request, open_request)
                 except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     effect = flow.throw(error)
                 else:
@@ -114,31 +158,46 @@ def run(flow: Flow[Value], send_request: Callable[[httpx.Request], httpx.Respons
         except StopIteration as end:
             value: Value = end.value
             return value
+
+
+def _do(
+    effect: Effect,
+    send_request: Callable[[httpx.Request], httpx.Response],
+    open_request: Callable[[httpx.Request], httpx.Response],
+) -> object:
+    result: object = None
+    match effect:
+        case Sleep(seconds):
+            time.sleep(seconds)
+        case Now():
+            result = moment_now()
+        case Run(function):
+            result = function()
+        case Open(request):
+            response = open_request(request)
+            result = OpenResponse(response, response.iter_bytes())
+        case Take(opened):
+            chunks: Iterator[bytes] = opened.chunks
+            result = next(chunks, b"")
+        case Close(opened):
+            opened.response.close()
+        case request:
+            result = send_request(request)
+    return result
 
 
 async def run_async(
-    flow: Flow[Value], send_request: Callable[[httpx.Request], Awaitable[httpx.Response]]
+    flow: Flow[Value],
+    send_request: Callable[[httpx.Request], Awaitable[httpx.Response]],
+    open_request: Callable[[httpx.Request], Awaitable[httpx.Response]] = _no_open_responses,
 ) -> Value:
-    """Drive a flow to its end with a coroutine function that sends requests."""
-
-    async def do(effect: Effect) -> object:
-        match effect:
-            case Sleep(seconds):
-                await asyncio.sleep(seconds)
-                return None
-            case Now():
-                return moment_now()
-            case Run(function):
-                return await asyncio.to_thread(function)
-            case request:
-                return await send_request(request)
-
+    """Drive a flow to its end with coroutine functions: one sends requests, one leaves the body unread."""
     with closing(flow):
         try:
             effect = next(flow)
             while True:
                 try:
-                    result = await do(effect)
+                    result = await _do_async(effect, send_request, open_request)
                 except Exception as error:  # noqa: BLE001 - the flow decides which errors it handles
                     effect = flow.throw(error)
                 else:
@@ -146,3 +205,29 @@ async def run_async(
         except StopIteration as end:
             value: Value = end.value
             return value
+
+
+async def _do_async(
+    effect: Effect,
+    send_request: Callable[[httpx.Request], Awaitable[httpx.Response]],
+    open_request: Callable[[httpx.Request], Awaitable[httpx.Response]],
+) -> object:
+    result: object = None
+    match effect:
+        case Sleep(seconds):
+            await asyncio.sleep(seconds)
+        case Now():
+            result = moment_now()
+        case Run(function):
+            result = await asyncio.to_thread(function)
+        case Open(request):
+            response = await open_request(request)
+            result = OpenResponse(response, response.aiter_bytes())
+        case Take(opened):
+            chunks: AsyncIterator[bytes] = opened.chunks
+            result = await anext(chunks, b"")
+        case Close(opened):
+            await opened.response.aclose()
+        case request:
+            result = await send_request(request)
+    return result

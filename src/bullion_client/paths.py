@@ -6,6 +6,8 @@ from urllib.parse import quote, urlencode
 from bullion_client.enums import Environment, OrderStatus, TradeType
 
 _EVERY_STATUS = "all"
+EVENT_LIMIT_MAX = 200
+EVENT_WAIT_S_MAX = 30
 
 
 def order_filters(
@@ -42,6 +44,28 @@ def order_path(order_id: str) -> str:
     if not order_id:
         raise ValueError("order_id is empty")
     return f"/orders/{quote(order_id, safe='')}"
+
+
+def events_path(after: int | None, limit: int, wait: int) -> str:
+    """The path of a page of events, or a `ValueError`."""
+    if not 1 <= limit <= EVENT_LIMIT_MAX:
+        raise ValueError(f"limit must be from 1 to {EVENT_LIMIT_MAX}")
+    if wait not in range(EVENT_WAIT_S_MAX + 1):
+        raise ValueError(f"wait must be a whole number of seconds from 0 to {EVENT_WAIT_S_MAX}")
+    return with_query(
+        "/events", after=event_number(after), limit=str(limit), wait=str(int(wait)) if wait else None
+    )
+
+
+def event_number(after: int | None) -> str | None:
+    """The number of an event as a query parameter, or an error if there can be no such event."""
+    if after is None:
+        return None
+    if isinstance(after, bool) or not isinstance(after, int):
+        raise TypeError(f"after must be the number of an event, not {type(after).__name__}")
+    if after < 0:
+        raise ValueError("after must be the number of an event, or 0 for all events")
+    return str(after)
 
 
 def with_query(path: str, **parameters: str | None) -> str:

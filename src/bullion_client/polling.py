@@ -1,4 +1,7 @@
-"""Polling of a pending order: every second or two, for about half a minute."""
+"""Waiting for a pending order, for about half a minute.
+
+Where the service has events, they say when to read the order. Otherwise it is polled every second or two.
+"""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -19,12 +22,14 @@ def wait_until_decided(
     order: _Order | str,
     timeout_s: float,
     read: Callable[[float], Flow[_Order]],
+    news: Callable[[float], Flow[bool]],
     chance: Callable[[], float],
 ) -> Flow[_Order]:
-    """Poll until the order is no longer pending; after `timeout_s` return it as it was last read.
+    """Wait until the order is no longer pending; after `timeout_s` return it as it was last read.
 
     A failed read that may work later does not end the wait. If the order was never read, the last error is
-    raised. `read` gets the number of seconds that it may take.
+    raised. `read` gets the number of seconds that it may take. So does `news`, which returns true when it is
+    time to read, and false if it cannot know: then there is a pause of one to two seconds.
     """
     began = yield from now()
     seen = None if isinstance(order, str) else order
@@ -34,12 +39,17 @@ def wait_until_decided(
     while seen is None or seen.status == OrderStatus.PENDING:
         moment = yield from now()
         left = began.seconds + timeout_s - moment.seconds
-        if pause and pause > left:
-            break
-        yield from sleep(pause)
+        told = seen is not None and failure is None and (yield from news(left))
+        moment = yield from now()
+        left = began.seconds + timeout_s - moment.seconds
+        if not told:
+            if pause and pause > left:
+                break
+            yield from sleep(pause)
         pause = _pause(chance)
         try:
             seen = yield from read(left)
+            failure = None
         except BullionError as error:
             verdict = judge_read(error)
             if not verdict.again:

@@ -79,6 +79,7 @@ class RawCalls(Generic[OrderT_co]):
         self.order = raw(client.order)
         self.order_page = raw(client.order_page)
         self.positions = raw(client.positions)
+        self.event_page = raw(client.event_page)
 
 
 class AsyncRawCalls(Generic[OrderT_co]):
@@ -114,3 +115,4 @@ class AsyncRawCalls(Generic[OrderT_co]):
         self.order = raw(client.order)
         self.order_page = raw(client.order_page)
         self.positions = raw(client.positions)
+        self.event_page = raw(client.event_page)

@@ -22,6 +22,7 @@ from bullion_client.errors import (
     AccessRefused,
     BudgetRefused,
     CredentialRefused,
+    EventsGone,
     KeyReused,
     LimitExceeded,
     MarketRefused,
@@ -53,6 +54,7 @@ _CLASSES: dict[Family, type[Refusal]] = {
     Family.QUANTITY: QuantityRefused,
     Family.ALLOCATION: LimitExceeded,
     Family.KEY_REUSED: KeyReused,
+    Family.EVENTS_GONE: EventsGone,
     Family.MARKET: MarketRefused,
     Family.PRICE_MOVED: PriceMoved,
     Family.ORDER_REJECTED: OrderRejected,
@@ -113,6 +115,13 @@ class Answer:
         """Read an array of values of this type."""
         items = self.value(name, list)
         return tuple(self._convert(f"{name}[{index}]", item, kind) for index, item in enumerate(items))
+
+    def objects(self, name: str) -> "tuple[Answer, ...]":
+        """Read an array of objects."""
+        items = self.values(name, dict)
+        return tuple(
+            Answer(self.response, item, f"{self.path}{name}[{index}].") for index, item in enumerate(items)
+        )
 
     def has(self, name: str) -> bool:
         """Whether a field is there and not null."""

@@ -27,6 +27,7 @@ _OWN_HEADERS = {
     "accept": "the client reads JSON only",
     "content-length": "it follows from the body",
     "content-type": "the client sends JSON only",
+    "last-event-id": "give after to stream",
     "idempotency-key": "give idempotency_key to place, buy or sell",
     "transfer-encoding": "it follows from the body",
     "user-agent": "give application to the client",

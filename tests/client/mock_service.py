@@ -7,8 +7,9 @@ from typing import Any
 import anyio
 import httpx
 
-from bullion_client import AsyncClient, Client
+from bullion_client import AsyncClient, AsyncEventStream, Client, EventStream
 from tests.client.calls import TEST_KEY
+from tests.client.event_samples import event
 from tests.client.scripted_network import TEST_ORDER, Outcome
 
 ADDRESS = "https://trading.example"
@@ -28,6 +29,7 @@ _ANSWERS: dict[str, Any] = {
     "quotes": {"items": [{"symbol_code": "GOLD", "buy": "150634.00", "sell": None, "tradable": True}]},
     "positions": {"gold": _METAL, "silver": _METAL | {"unit": "kg"}},
     "orders": {"items": [TEST_ORDER], "total": 1},
+    "events": {"items": [event(1, "order.created")], "next_after": 1, "has_more": False},
 }
 
 
@@ -51,6 +53,9 @@ class MockService:
             order = TEST_ORDER | {name: sent[name] for name in ("symbol_code", "trade_type")}
             return _answer(201, order | {"quantity": f"{sent['quantity']}.0000"}, number)
         name, _, order_id = request.url.path.partition("/v1/")[2].partition("/")
+        if order_id == "stream":
+            stream = b"id: 0\n\ndata: %s\n\n" % json.dumps(event(1, "order.created")).encode()
+            return httpx.Response(200, content=stream, headers={"Content-Type": "text/event-stream"})
         return _answer(200, TEST_ORDER if order_id else _ANSWERS[name], number)
 
     @property
@@ -80,9 +85,15 @@ class Opened:
 
         async def awaited() -> Any:
             made = calling(self.client)
+            if isinstance(made, AsyncEventStream):
+                async with made:
+                    return await anext(made)
             return [each async for each in made] if hasattr(made, "__aiter__") else await made
 
         if isinstance(self.client, AsyncClient):
             return anyio.run(awaited)
         made = calling(self.client)
+        if isinstance(made, EventStream):
+            with made:
+                return next(made)
         return list(made) if hasattr(made, "__next__") else made

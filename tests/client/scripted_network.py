@@ -90,9 +90,10 @@ class World:
                             effect = flow.throw(error)
                         else:
                             effect = flow.send(result)
-                    case request:
+                    case other:
+                        assert isinstance(other, httpx.Request)
                         try:
-                            response = self._send(request)
+                            response = self._send(other)
                         except httpx.RequestError as error:
                             effect = flow.throw(error)
                         else:

@@ -29,6 +29,9 @@ EVERY_CALL: dict[str, Callable[..., Any]] = {
     "orders": lambda client, **more: client.orders(**more),
     "order_page": lambda client, **more: client.order_page(**more),
     "positions": lambda client, **more: client.positions(**more),
+    "events": lambda client, **more: client.events(**more),
+    "event_page": lambda client, **more: client.event_page(**more),
+    "stream": lambda client, **more: client.stream(**more),
     "wait": lambda client, **more: client.wait("7", **more),
 }
 CALLS = pytest.mark.parametrize("name", EVERY_CALL)

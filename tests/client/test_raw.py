@@ -14,7 +14,8 @@ from tests.client.scripted_network import TEST_ORDER, answer, refusal
 from tests.client.test_options import EVERY_CALL
 
 Kind = type[Client | AsyncClient]
-WITHOUT_ONE_RESPONSE = {"orders", "wait"}
+WITHOUT_ONE_RESPONSE = {"orders", "wait", "events", "stream"}
+SEVERAL_VALUES = {"symbols", "quotes", "orders", "events", "stream"}
 RAW = EVERY_CALL.keys() - WITHOUT_ONE_RESPONSE
 
 
@@ -64,7 +65,7 @@ def test_the_key_is_not_shown(kind: Kind) -> None:
     assert "key_test" not in repr(raw)
 
 
-@pytest.mark.parametrize("name", sorted(EVERY_CALL.keys() - {"symbols", "quotes", "orders"}))
+@pytest.mark.parametrize("name", sorted(EVERY_CALL.keys() - SEVERAL_VALUES))
 def test_a_value_knows_its_request(kind: Kind, name: str) -> None:
     value = Opened(kind, MockService()).call(EVERY_CALL[name])
     assert value.request_id == "r-1"

@@ -40,6 +40,7 @@ class Family(StrEnum):
     MARKET = "market"
     PRICE_MOVED = "price_moved"
     ORDER_REJECTED = "order_rejected"
+    EVENTS_GONE = "events_gone"
     UNAVAILABLE = "unavailable"
 
 
@@ -59,6 +60,7 @@ class Proof(StrEnum):
 _FAMILIES = {
     HTTPStatus.UNAUTHORIZED: Family.CREDENTIAL,
     HTTPStatus.FORBIDDEN: Family.ACCESS,
+    HTTPStatus.GONE: Family.EVENTS_GONE,
     HTTPStatus.TOO_MANY_REQUESTS: Family.RATE_LIMIT,
 }
 
