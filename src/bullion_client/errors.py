@@ -159,7 +159,7 @@ class EventsGone(RequestRefused):
     Some events may be missing for you. Read the orders and positions again, then go on after `newest`.
     """
 
-    _advice = "Read the orders and positions again, and go on after `newest`: see its field in the error"
+    _advice = "Read the orders and positions again, then go on after the number in `newest`"
 
     @property
     def oldest(self) -> int | None:

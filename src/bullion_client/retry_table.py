@@ -37,7 +37,7 @@ RETRY_TABLE: dict[str, Advice] = {
     "invalid_request": Advice(Retry.NEVER, Family.REQUEST),
     "idempotency_key_reused": Advice(Retry.NEVER, Family.KEY_REUSED, settles=True),
     "order_not_found": Advice(Retry.NEVER, Family.NOT_FOUND),
-    "events_gone": Advice(Retry.NEVER, Family.NOT_FOUND),
+    "events_gone": Advice(Retry.NEVER, Family.EVENTS_GONE),
     "unknown_symbol": Advice(Retry.NEVER, Family.UNKNOWN_SYMBOL, looked_up=True),
     "symbol_not_trading": Advice(Retry.NEVER, Family.MARKET, looked_up=True),
     "invalid_side": Advice(Retry.NEVER, Family.REQUEST, looked_up=True),

@@ -284,7 +284,7 @@ EVENTS_GONE = _row(
     "`detail.newest` are the first and the last that are.",
     "The events after that number are not kept. Read the orders again, then go on after detail.newest.",
     specified=False,
-    family=Family.NOT_FOUND,
+    family=Family.EVENTS_GONE,
 )
 
 # --- The market -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from bullion_client import (
     BudgetRefused,
     BullionError,
     CredentialRefused,
+    EventsGone,
     KeyReused,
     MarketRefused,
     NoAnswer,
@@ -124,6 +125,11 @@ def command_error(error: BullionError, advice: str = "") -> CommandError:
 
 def _refused(refusal: Refusal, advice: str) -> CommandError:
     later = isinstance(refusal, Unavailable | BudgetRefused)
+    if isinstance(refusal, EventsGone):
+        advice = (
+            "Run 'bullion-client orders' and 'bullion-client positions' to see how things stand, "
+            f"then go on with --after {refusal.newest}."
+        )
     advice = advice or next((text for kind, text in _ADVICE if isinstance(refusal, kind)), "")
     if refusal.retry_after is not None:
         advice = f"Try again after {refusal.retry_after} s."

@@ -39,3 +39,8 @@ def fields(value: Any) -> Json:
 def document(value: object) -> str:
     """The JSON text, in ASCII, so that no character can control a terminal."""
     return json.dumps(wire(value), indent=2)
+
+
+def line(value: object) -> str:
+    """The same on one line."""
+    return json.dumps(wire(value), separators=(",", ":"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bullion_client import Order, ProductionOrder, TestOrder
 from bullion_client.cli.formatting import instant, rupees, text, weight
-from bullion_client.cli.tables import Column, print_facts, print_table
+from bullion_client.cli.tables import Column, print_facts, print_table, table_lines
 
 
 def print_order(order: Order) -> None:
@@ -12,7 +12,7 @@ def print_order(order: Order) -> None:
     facts = [
         ("id", text(order.id)),
         ("environment", text(order.environment)),
-        ("deal", _deal(order)),
+        ("deal", deal(order)),
         ("symbol", text(order.symbol_code)),
         ("side", text(order.trade_type)),
         ("quantity", f"{weight(order.quantity)} {text(order.unit)}"),
@@ -33,12 +33,17 @@ def print_order(order: Order) -> None:
     print_facts(facts)
 
 
+def order_lines(orders: Sequence[Order]) -> list[str]:
+    """The heading and a line per order, without the long columns."""
+    return table_lines([column for column in _COLUMNS if not column.below], orders)
+
+
 def print_orders(orders: Sequence[Order]) -> None:
     """Print a line per order."""
     print_table(_COLUMNS, orders)
 
 
-def _deal(order: Order) -> str:
+def deal(order: Order) -> str:
     """The deal number, or in test the deal label."""
     if isinstance(order, TestOrder):
         return text(order.deal_label)
@@ -46,7 +51,7 @@ def _deal(order: Order) -> str:
 
 
 _COLUMNS = (
-    Column("deal", _deal),
+    Column("deal", deal),
     Column("time", lambda order: instant(order.created_at), below=True),
     Column("side", lambda order: text(order.trade_type)),
     Column("quantity", lambda order: weight(order.quantity), right=True),

@@ -10,6 +10,7 @@ import click
 
 from bullion_client import __version__
 from bullion_client.cli.exit_codes import MEANINGS, CommandError, ExitCode, usage_error
+from bullion_client.cli.listen_command import listen_command
 from bullion_client.cli.order_commands import buy_command, sell_command
 from bullion_client.cli.read_commands import (
     me_command,
@@ -20,6 +21,7 @@ from bullion_client.cli.read_commands import (
     symbols_command,
 )
 from bullion_client.cli.resume_command import resume_command
+from bullion_client.cli.watch_command import watch_command
 
 _NAME = "bullion-client"
 _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
@@ -64,6 +66,8 @@ for _command in (
     order_command,
     positions_command,
     resume_command,
+    watch_command,
+    listen_command,
 ):
     program.add_command(_command)
 

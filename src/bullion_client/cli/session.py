@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import click
 
-from bullion_client import BullionError, Client, Journal
+from bullion_client import AsyncClient, BullionError, Client, Journal
 from bullion_client.cli.exit_codes import usage_error
 from bullion_client.cli.formatting import text
-from bullion_client.cli.json_output import document
+from bullion_client.cli.json_output import document, line
 
 ADDRESS = "BULLION_BASE_URL"
 _KEY = "BULLION_API_KEY"
@@ -56,7 +56,7 @@ class Session:
     ) -> Iterator[Client]:
         """Open a client."""
         credentials = credentials or self.credentials()
-        try:
+        with _arguments_named(credentials):
             client = Client(
                 credentials.base_url,
                 credentials.api_key,
@@ -64,13 +64,16 @@ class Session:
                 journal=journal,
                 headers=self.headers,
             )
-        except ValueError as error:
-            # The error names arguments of the library, which are options or variables here.
-            words = str(error).replace("api_key", credentials.api_key_from)
-            words = words.replace("base_url", credentials.base_url_from).replace("headers ", "--header ")
-            raise usage_error(f"{words}.") from None
         with client:
             yield client
+
+    def async_client(self) -> AsyncClient:
+        """A client for asyncio, to be opened and closed there."""
+        credentials = self.credentials()
+        with _arguments_named(credentials):
+            return AsyncClient(
+                credentials.base_url, credentials.api_key, deadline=self.deadline_s, headers=self.headers
+            )
 
     def note(self, words: str) -> None:
         """Print a note to stderr, unless the output is JSON."""
@@ -80,6 +83,22 @@ class Session:
     def print_json(self, value: object) -> None:
         """Print the result as JSON."""
         sys.stdout.write(document(value) + "\n")
+
+    def print_json_line(self, value: object) -> None:
+        """Print one of several results as a line of JSON, at once."""
+        sys.stdout.write(line(value) + "\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def _arguments_named(credentials: Credentials) -> Iterator[None]:
+    """Errors of the library name its arguments, which are options or variables here."""
+    try:
+        yield
+    except ValueError as error:
+        words = str(error).replace("api_key", credentials.api_key_from)
+        words = words.replace("base_url", credentials.base_url_from).replace("headers ", "--header ")
+        raise usage_error(f"{words}.") from None
 
 
 def has_terminal() -> bool:

@@ -47,6 +47,11 @@ def print_table(columns: Sequence[Column], values: Iterable[Any]) -> None:
             _print(console, f"{_GAP}{below}", "dim")
 
 
+def table_lines(columns: Sequence[Column], values: Iterable[Any]) -> list[str]:
+    """The heading and a line per value, for a part of a screen."""
+    return _table(columns, [[column.cell(value) for column in columns] for value in values])
+
+
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     """Print a name and its value on each line."""
     console = _console()

@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -157,6 +158,11 @@ class Terminal:
 
     def types(self, words: str) -> "Terminal":
         os.write(self._ours, words.encode())
+        return self
+
+    def interrupt(self) -> "Terminal":
+        """As Ctrl+C does."""
+        self._process.send_signal(signal.SIGINT)
         return self
 
     def ends(self) -> int:
