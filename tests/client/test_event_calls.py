@@ -28,15 +28,18 @@ Kind = type[Client | AsyncClient]
 class Reader:
     """A client of either kind, to be used alike."""
 
-    def __init__(self, kind: Kind, url: str, **options: Any) -> None:
+    def __init__(self, kind: Kind, url: str, key: str = TEST_KEY, **options: Any) -> None:
         self._runner = asyncio.Runner() if kind is AsyncClient else None
-        self.client: Any = kind(url, TEST_KEY, **options)
+        self.client: Any = kind(url, key, **options)
         # No test has to wait for a pause.
         self.client._chance = lambda: 0.0
 
-    def page(self, *arguments: Any, **options: Any) -> Any:
-        made = self.client.event_page(*arguments, **options)
+    def run(self, made: Any) -> Any:
+        """What a call returns, awaited where it must be."""
         return made if self._runner is None else self._runner.run(made)
+
+    def page(self, *arguments: Any, **options: Any) -> Any:
+        return self.run(self.client.event_page(*arguments, **options))
 
     def listed(self, *arguments: Any, **options: Any) -> list[int]:
         made = self.client.events(*arguments, **options)
