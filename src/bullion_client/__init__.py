@@ -67,7 +67,9 @@ from bullion_client.models import (
 )
 from bullion_client.raw import RawResponse
 from bullion_client.version import __version__
-from bullion_client.webhooks import verify_webhook
+from bullion_client.webhook_calls import AsyncWebhooks, Webhooks
+from bullion_client.webhook_models import DeadEvent, Webhook, WebhookAttempt, WebhookReceipt
+from bullion_client.webhook_signature import verify_webhook
 
 __all__ = [
     "AccessRefused",
@@ -75,10 +77,12 @@ __all__ = [
     "AllocationEvent",
     "AsyncClient",
     "AsyncEventStream",
+    "AsyncWebhooks",
     "BudgetRefused",
     "BullionError",
     "Client",
     "CredentialRefused",
+    "DeadEvent",
     "Environment",
     "Event",
     "EventPage",
@@ -124,7 +128,11 @@ __all__ = [
     "Unit",
     "UnknownSymbol",
     "Unsettled",
+    "Webhook",
+    "WebhookAttempt",
+    "WebhookReceipt",
     "WebhookVerificationError",
+    "Webhooks",
     "__version__",
     "verify_webhook",
 ]

@@ -31,6 +31,7 @@ from bullion_client.pagination import PAGE_SIZE_MAX, Pager
 from bullion_client.paths import EVENT_LIMIT_MAX, events_path, order_filters
 from bullion_client.raw import AsyncRawCalls
 from bullion_client.transport import check_proxy
+from bullion_client.webhook_calls import AsyncWebhooks
 
 
 class _Options(TypedDict, total=False):
@@ -117,6 +118,11 @@ class AsyncClient(BaseClient[OrderT_co]):
         self._http = http_client or httpx.AsyncClient(
             timeout=timeout, transport=transport, proxy=checked, follow_redirects=False
         )
+
+    @property
+    def webhooks(self) -> AsyncWebhooks:
+        """The calls that create and manage webhooks. They need the scope `webhooks:manage`."""
+        return AsyncWebhooks(self._webhook_flows(), self._run)
 
     @property
     def with_raw_response(self) -> AsyncRawCalls[OrderT_co]:

@@ -39,6 +39,7 @@ from bullion_client.rate_limit import Pacer
 from bullion_client.responses import Answer, read, read_page, read_quote, read_quotes, unexpected
 from bullion_client.retry import Tries, check_seconds, judge_read
 from bullion_client.transport import Access
+from bullion_client.webhook_calls import WebhookFlows
 
 _Value = TypeVar("_Value")
 Headers: TypeAlias = Mapping[str, str] | None
@@ -188,6 +189,9 @@ class BaseClient(Generic[OrderT_co]):
 
     def _event_feed(self, after: int | None, deadline: float, headers: Headers) -> EventFeed:
         return EventFeed(self._event_calls(headers), after, check_seconds("deadline", deadline))
+
+    def _webhook_flows(self) -> WebhookFlows:
+        return WebhookFlows(self._access, self._pacer, partial(self._tries, None))
 
     def _event_calls(self, headers: Headers) -> EventCalls:
         access = self._access.with_headers(headers)

@@ -13,7 +13,7 @@ from bullion_client.flow import Flow, Value, now, send, sleep
 from bullion_client.models import Answered, note_request_id
 from bullion_client.rate_limit import Kind, Pacer
 from bullion_client.responses import Answer, accepted, request_id
-from bullion_client.retry import Tries, judge_read
+from bullion_client.retry import Tries, judge, judge_read
 
 log = logging.getLogger("bullion_client")
 
@@ -85,6 +85,21 @@ def read_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
             moment = yield from now()
             verdict = judge_read(error)
             pause = tries.pause(verdict, moment.seconds) if verdict.again else None
+            if pause is None:
+                raise
+            log.debug("trying again in %.2f s: %s", pause, error)
+        yield from sleep(pause)
+
+
+def write_until_answered(call: Call[Value], tries: Tries) -> Flow[Value]:
+    """Retry a change only while the service cannot have made it."""
+    while True:
+        try:
+            return (yield from call.once(tries))
+        except BullionError as error:
+            moment = yield from now()
+            verdict = judge(error)
+            pause = tries.pause(verdict, moment.seconds) if verdict.again and not verdict.unsure else None
             if pause is None:
                 raise
             log.debug("trying again in %.2f s: %s", pause, error)

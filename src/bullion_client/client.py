@@ -31,6 +31,7 @@ from bullion_client.pagination import PAGE_SIZE_MAX, Pager
 from bullion_client.paths import EVENT_LIMIT_MAX, events_path, order_filters
 from bullion_client.raw import RawCalls
 from bullion_client.transport import check_proxy
+from bullion_client.webhook_calls import Webhooks
 
 
 class _Options(TypedDict, total=False):
@@ -130,6 +131,11 @@ class Client(BaseClient[OrderT_co]):
         self._http = http_client or httpx.Client(
             timeout=timeout, transport=transport, proxy=checked, follow_redirects=False
         )
+
+    @property
+    def webhooks(self) -> Webhooks:
+        """The calls that create and manage webhooks. They need the scope `webhooks:manage`."""
+        return Webhooks(self._webhook_flows(), self._run)
 
     @property
     def with_raw_response(self) -> RawCalls[OrderT_co]:

@@ -1,8 +1,7 @@
 """Iterators over events as they happen: `client.stream()`."""
 
-from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from bullion_client.event_feed import EventFeed
 from bullion_client.event_models import Event
@@ -11,6 +10,10 @@ from bullion_client.flow import Flow, Value
 
 class _Run(Protocol):
     def __call__(self, flow: Flow[Value], /) -> Value: ...
+
+
+class _RunAsync(Protocol):
+    async def __call__(self, flow: Flow[Value], /) -> Value: ...
 
 
 class EventStream:
@@ -54,7 +57,7 @@ class AsyncEventStream:
     Waiting for an event may be cancelled, for example by a timeout. The next wait goes on without a gap.
     """
 
-    def __init__(self, feed: EventFeed, run: Callable[[Flow[Any]], Awaitable[Any]]) -> None:
+    def __init__(self, feed: EventFeed, run: _RunAsync) -> None:
         self._feed = feed
         self._run = run
 
@@ -67,8 +70,7 @@ class AsyncEventStream:
         return self
 
     async def __anext__(self) -> Event:
-        event: Event = await self._run(self._feed.next())
-        return event
+        return await self._run(self._feed.next())
 
     async def aclose(self) -> None:
         """Close the connection."""

@@ -146,7 +146,7 @@ class Account(Answered):
     """The name the key was issued with."""
 
     scopes: tuple[str, ...]
-    """What the key may do: some of `account:read`, `orders:read` and `orders:write`."""
+    """What the key may do: such as `account:read`, `orders:read` and `orders:write`."""
 
     production_trading_available: bool
     """Whether the account may trade in production now. A hint: every order is checked again."""

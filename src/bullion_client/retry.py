@@ -8,7 +8,13 @@ from bullion_client.advice import Advice, Family, Retry
 from bullion_client.errors import BullionError, NoAnswer, Refusal, UnexpectedAnswer
 from bullion_client.retry_table import RETRY_TABLE
 
-_FAMILIES = {401: Family.CREDENTIAL, 403: Family.ACCESS, 410: Family.EVENTS_GONE, 429: Family.RATE_LIMIT}
+_FAMILIES = {
+    401: Family.CREDENTIAL,
+    403: Family.ACCESS,
+    404: Family.NOT_FOUND,
+    410: Family.EVENTS_GONE,
+    429: Family.RATE_LIMIT,
+}
 _AGAIN = {Retry.SAME_KEY, Retry.SAME_KEY_AFTER}
 _TEMPORARY = {408, 429}
 """Without a code these come from a proxy, and are temporary like its 5xx."""

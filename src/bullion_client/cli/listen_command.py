@@ -23,7 +23,7 @@ from bullion_client.cli.options import with_session
 from bullion_client.cli.session import Session
 from bullion_client.cli.tables import print_line
 from bullion_client.cli.webhook_forwarder import Delivery, WebhookForwarder, open_forwarder
-from bullion_client.webhooks import new_secret, sign
+from bullion_client.webhook_signature import new_secret, sign
 
 _SECRET = "BULLION_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
 

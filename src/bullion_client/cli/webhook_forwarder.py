@@ -10,7 +10,7 @@ import httpx
 
 from bullion_client import Event
 from bullion_client.cli.json_output import line
-from bullion_client.webhooks import sign
+from bullion_client.webhook_signature import sign
 
 _TIMEOUT_S = 10.0
 PAUSES_S = (0.5, 1.0, 2.0)

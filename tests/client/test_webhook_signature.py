@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bullion_client import OrderEvent, WebhookVerificationError, verify_webhook
-from bullion_client.webhooks import new_secret, sign
+from bullion_client.webhook_signature import new_secret, sign
 from tests.client.event_samples import event
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
