@@ -21,7 +21,7 @@ from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 
 _PREFIX = "BULLION_"
-_NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN"}
+_NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN", "BULLION_WEBHOOK_SECRET"}
 """Read by other command lines, which may share the environment."""
 SECRETS = (
     "BULLION_DATABASE_URL",

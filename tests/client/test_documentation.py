@@ -2,22 +2,33 @@
 
 import dataclasses
 import inspect
+import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import bullion_client
 from bullion_client import AsyncClient, Client, Environment, Journal
+from bullion_client.webhook_signature import new_secret, sign
+from tests.client.event_samples import event
 from tests.client.fixtures import Deployment
+from tests.client.scripted_network import LIVE_ORDER
 from tests.docs.examples import run_python
 from tests.docs.markdown import ROOT, blocks, quoted
 
 PAGE = ROOT / "docs/python-client.md"
+EVENTS = ROOT / "docs/events.md"
 SAMPLE = ROOT / "examples/trade.py"
+FOLLOWER = ROOT / "examples/follow_events.py"
+RECEIVER = ROOT / "examples/webhook_receiver.py"
 
 
 def test_its_examples_show_what_they_say(deployment: Deployment, tmp_path: Path) -> None:
@@ -28,9 +39,10 @@ def test_its_examples_show_what_they_say(deployment: Deployment, tmp_path: Path)
     assert not untrue, "\n".join(untrue)
 
 
-def test_the_program_on_the_page_is_the_sample() -> None:
-    shown = [block.text for block in blocks(PAGE) if block.text.startswith('"""Buy gold once')]
-    assert shown == [SAMPLE.read_text("utf-8").rstrip("\n")]
+def test_the_programs_on_the_pages_are_the_samples() -> None:
+    for sample in ROOT.glob("examples/*.py"):
+        program = sample.read_text("utf-8").rstrip("\n")
+        assert [block.text for page in (PAGE, EVENTS) for block in blocks(page)].count(program) == 1, sample
 
 
 @pytest.mark.parametrize(
@@ -55,6 +67,74 @@ def test_the_sample_trades(
     assert Journal(tmp_path / "trade.journal").unsettled() == ()
     with Client(deployment.url, key) as client:
         assert len(list(client.orders())) == 1
+
+
+@contextmanager
+def started(sample: Path, folder: Path, *words: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """A sample as a process that goes on; it does not outlive the test."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", str(sample), *words],
+        cwd=folder,
+        env={**os.environ, "NO_PROXY": "*", "PYTHONUNBUFFERED": "1", **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def said(process: subprocess.Popen[str], count: int) -> list[str]:
+    assert process.stdout is not None
+    return [process.stdout.readline().rstrip("\n") for _ in range(count)]
+
+
+def test_the_sample_follows_events_and_misses_nothing(deployment: Deployment, tmp_path: Path) -> None:
+    key = deployment.key(deployment.account())
+    variables = {"API": deployment.url, "KEY": key}
+    with Client(deployment.url, key) as client:
+        orders = [client.buy("GOLD", number) for number in (1, 2, 3)]
+        with started(FOLLOWER, tmp_path, **variables) as process:
+            assert said(process, 2) == [f"{n} order.created {n}.0000 g GOLD filled" for n in (1, 2)]
+        assert (tmp_path / "events.handled").read_text() in "23"
+        # Killed after the second or the third, it goes on there.
+        (tmp_path / "events.handled").write_text("2")
+        with started(FOLLOWER, tmp_path, "1", **variables) as process:
+            assert process.communicate(timeout=30) == ("3 order.created 3.0000 g GOLD filled\n", "")
+        # Beyond the newest, as after a restore: everything is read again.
+        (tmp_path / "events.handled").write_text("99")
+        with started(FOLLOWER, tmp_path, "1", **variables) as process:
+            assert said(process, 3) == [f"now {order.id} filled" for order in reversed(orders)]
+            client.buy("GOLD", 4)
+            assert process.communicate(timeout=30) == ("4 order.created 4.0000 g GOLD filled\n", "")
+
+
+def test_the_sample_receives_webhooks(tmp_path: Path) -> None:
+    secrets = [new_secret(bytes([number]) * 32) for number in range(3)]
+    body = json.dumps(event(7, "order.opened")).encode()
+    now = int(time.time())
+    with started(RECEIVER, tmp_path, "0", SECRET=" ".join(secrets[:2])) as process:
+        (first,) = said(process, 1)
+        url = f"http://127.0.0.1:{first.rpartition(' ')[2]}/webhooks"
+        statuses = [
+            httpx.post(
+                url, content=sent, headers=sign(signed, "evt_7", at, secret), trust_env=False
+            ).status_code
+            for sent, signed, at, secret in (
+                (body, body, now, secrets[0]),
+                (body, body, now, secrets[1]),
+                (body, body, now, secrets[2]),
+                (body + b" ", body, now, secrets[0]),
+                (body, body, now - 400, secrets[0]),
+            )
+        ]
+        assert statuses == [204, 204, 400, 400, 400]
+        lines = said(process, 4)
+    assert lines[0] == f"7 order.opened {LIVE_ORDER['id']} open"
+    assert all(line.startswith("The webhook is refused: ") for line in lines[1:])
 
 
 def _text() -> str:

@@ -29,6 +29,7 @@ _PGBACKREST = "for the user of the database server: run by a test that has such 
 _PICTURE = "a drawing in letters: nothing in it can be run"
 _PART = "a part of a module, which a test finds there as it is shown"
 _FORMULA = "a formula"
+_GOES_ON = "goes on until it is stopped: a test runs the sample, which is the same"
 _ENV = "settings, which are read and not run"
 _PROXY = "for a proxy: a real one runs it in front of nodes, with other addresses and without TLS"
 _NGINX = "for another program, whose rest of a configuration is made up; what we rely on is read"
@@ -269,6 +270,30 @@ APART = (
         _ENV,
     ),
     Apart("docs/scaling.md", "# .env\nBULLION", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
+    Apart(
+        "docs/events.md",
+        '"""Follow what happens',
+        "tests/client/test_documentation.py::test_the_sample_follows_events_and_misses_nothing",
+        _GOES_ON,
+    ),
+    Apart(
+        "docs/events.md",
+        '"""Receive webhooks',
+        "tests/client/test_documentation.py::test_the_sample_receives_webhooks",
+        _GOES_ON,
+    ),
+    Apart(
+        "docs/events.md",
+        "# Not run by our tests: the service",
+        "tests/client/test_webhook_calls.py::test_one_is_created_with_its_secret",
+        "the service would call somebody's address",
+    ),
+    Apart(
+        "docs/python-client.md",
+        "# Not run by our tests: the service",
+        "tests/client/test_webhook_calls.py::test_one_is_created_with_its_secret",
+        "the service would call somebody's address",
+    ),
     Apart(
         "docs/python-client.md",
         "BullionError\n",
