@@ -99,8 +99,8 @@ def test_the_sample_follows_events_and_misses_nothing(deployment: Deployment, tm
         orders = [client.buy("GOLD", number) for number in (1, 2, 3)]
         with started(FOLLOWER, tmp_path, **variables) as process:
             assert said(process, 2) == [f"{n} order.created {n}.0000 g GOLD filled" for n in (1, 2)]
-        assert (tmp_path / "events.handled").read_text() in "23"
-        # Killed after the second or the third, it goes on there.
+        # Killed, it may not have written down the last one that it has shown.
+        assert (tmp_path / "events.handled").read_text() in {"1", "2", "3"}
         (tmp_path / "events.handled").write_text("2")
         with started(FOLLOWER, tmp_path, "1", **variables) as process:
             assert process.communicate(timeout=30) == ("3 order.created 3.0000 g GOLD filled\n", "")

@@ -27,7 +27,7 @@ def test_the_help_tells_commands_settings_and_exit_codes(shell: Shell) -> None:
 
 def test_there_are_the_commands_that_were_promised() -> None:
     assert COMMANDS == [
-        "buy", "me", "order", "orders", "positions", "quote", "resume", "sell", "symbols"
+        "buy", "listen", "me", "order", "orders", "positions", "quote", "resume", "sell", "symbols", "watch"
     ]  # fmt: skip
 
 
