@@ -77,7 +77,9 @@ class EventCalls:
     def page(self, after: int | None, limit: int, wait: int) -> Call[EventPage]:
         """A page of the list."""
         request = partial(self.access.request, "GET", events_path(after, limit, wait))
-        return Call("reads", request, partial(read_event_page, after), self.pacer, float(wait))
+        # Other calls must not wait for what a call that is held will tell about the budget.
+        pacer = None if wait else self.pacer
+        return Call("reads", request, partial(read_event_page, after), pacer, float(wait))
 
     def newest(self, tries: Tries) -> Flow[int]:
         """The number of the newest event, 0 if there is none. The service tells it with a refusal."""

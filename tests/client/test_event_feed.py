@@ -265,3 +265,9 @@ def test_a_wait_that_was_interrupted_loses_nothing() -> None:
 def test_an_after_that_is_none(after: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="after must be the number of an event"):
         feed(after)
+
+
+def test_a_call_that_is_held_does_not_hold_up_the_pace_of_others() -> None:
+    calls = caller(pace=True)._event_calls(None)
+    assert calls.page(1, 1, 0).pacer is not None
+    assert calls.page(1, 1, 25).pacer is None

@@ -11,6 +11,7 @@ import pytest
 from bullion_client.errors import UnexpectedAnswer
 from bullion_client.numbers import read_price, read_quantity
 from bullion_client.responses import Answer, json_object, retry_after
+from bullion_client.sse import MessageReader
 from tests.support.growth import assert_linear
 
 NUMBERS: dict[str, Callable[[int], str]] = {
@@ -34,6 +35,30 @@ def test_numbers(name: str) -> None:
             for reader in (read_quantity, read_price):
                 with suppress(ValueError):
                     reader(text)
+
+        return read
+
+    assert_linear(prepare, 2 * 1024)
+
+
+STREAMS: dict[str, Callable[[int], bytes]] = {
+    "a line": lambda size: b"x" * size,
+    "line ends": lambda size: b"\r\n" * (size // 2),
+    "carriage returns": lambda size: b"\r" * size,
+    "data": lambda size: b"data: x\n" * (size // 8),
+    "colons": lambda size: b":" * size,
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams(name: str) -> None:
+    def prepare(size: int) -> Callable[[], object]:
+        stream = STREAMS[name](size)
+
+        def read() -> None:
+            reader = MessageReader()
+            for place in range(0, len(stream), 64):
+                reader.feed(stream[place : place + 64])
 
         return read
 

@@ -296,6 +296,12 @@ def test_a_long_poll_has_no_more_time_than_is_left() -> None:
     assert held.extensions["timeout"]["read"] <= 8
 
 
+def test_a_wait_without_end() -> None:
+    world = world_with(Events(None, None, opened()), PENDING, PENDING, PENDING, settled("open"))
+    assert world.run(waiting(pending_order(), timeout=float("inf"))).status == "open"
+    assert [query.rpartition("=")[2] for query in queries(world)[1:]] == ["25"] * 3
+
+
 def test_a_short_wait_polls() -> None:
     world = world_with(Events(), PENDING)
     assert world.run(waiting("7", timeout=1.9)).status == "pending"

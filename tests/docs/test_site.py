@@ -37,7 +37,7 @@ FOUND = {
     "rate limit": "docs/client-guide.html#rate-limits",
     "authentication": "docs/trading-api.html#authentication",
     "retry": "docs/client-guide.html#retry-it",
-    "webhook": "docs/client-guide.html#webhooks",
+    "webhook": "docs/events.html#webhooks",
     "SDK": "docs/python-client.html",
     "postman": "docs/client-guide.html",
     "docker": "docs/deployment.html#docker",
