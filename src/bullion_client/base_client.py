@@ -14,7 +14,8 @@ import httpx
 from bullion_client.calls import Call, log, read_until_answered
 from bullion_client.enums import Environment, TradeType
 from bullion_client.errors import BullionError, NotPlaced, OrderRejected, OutcomeUnknown, Refusal
-from bullion_client.event_feed import EventCalls, EventFeed, EventSupport
+from bullion_client.event_calls import EventCalls, EventSupport
+from bullion_client.event_feed import EventFeed
 from bullion_client.event_models import EventPage
 from bullion_client.flow import Flow, now, run_function
 from bullion_client.intent import Intent, check_intent, make_intent

@@ -13,23 +13,20 @@ which only ends connections without heartbeats.
 
 import re
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import httpx
 
-from bullion_client.calls import Call, log, no_answer, timeouts
-from bullion_client.errors import BullionError, EventsGone, NoAnswer, Refusal, UnexpectedAnswer
+from bullion_client.calls import Call, log, no_answer
+from bullion_client.errors import BullionError, NoAnswer, Refusal, UnexpectedAnswer
+from bullion_client.event_calls import HOLD_S, EventCalls
 from bullion_client.event_models import Event, EventPage
-from bullion_client.event_reader import MISSING, event_answer, gap_after, read_event, read_event_page
+from bullion_client.event_reader import MISSING, event_answer, gap_after, read_event
 from bullion_client.flow import Flow, OpenResponse, close, now, open_response, sleep, take
-from bullion_client.paths import EVENT_LIMIT_MAX, event_number, events_path, with_query
-from bullion_client.rate_limit import Pacer
+from bullion_client.paths import EVENT_LIMIT_MAX, event_number
 from bullion_client.responses import accepted, unexpected
 from bullion_client.retry import Tries, judge_read
 from bullion_client.sse import Message, MessageReader, TooLong
-from bullion_client.transport import Access
 
 FIRST_BYTES_S = 5.0
 """The service sends the first bytes at once. If none come within this time, a proxy holds them back."""
@@ -37,75 +34,12 @@ SILENCE_S = 45.0
 """The service sends a heartbeat every 15 seconds. After this long without a byte the connection is dead."""
 STREAM_AGAIN_S = 300.0
 """How long to use the list before the stream is tried again."""
-HOLD_S = 25
-"""How long the service may hold a call for the list: shorter than the timeouts of most proxies."""
-BEYOND = 2**53 - 1
-"""A number that no event has: the refusal of it names the newest event."""
 _HEALTHY_S = 10.0
 """A connection that lasts this long, or brings an event, is not counted as one more failure."""
 _ERROR_BYTES_MAX = 65_536
 _NOT_THERE = {404, 405}
 _QUICK_S = 1.0
 """An empty answer to a call that should be held, and comes sooner than this, is not held at all."""
-
-
-@dataclass(slots=True)
-class EventSupport:
-    """What a client has learned about the events of its service. Shared by its feeds and its waits."""
-
-    stream_works: bool = False
-    """Whether a stream's first bytes came at once."""
-    stream_again_at: float = 0.0
-    """Before this time of the monotonic clock, the stream is not tried."""
-    list_again_at: float = 0.0
-    """Before this time, the list is not asked while waiting for an order."""
-    position: int | None = None
-    """The number of an event that was the newest, not long ago."""
-
-
-@dataclass(slots=True)
-class EventCalls:
-    """The calls behind events, with the options of a client."""
-
-    access: Access
-    timeout_s: float
-    deadline_s: float
-    chance: Callable[[], float]
-    pacer: Pacer | None
-    support: EventSupport
-
-    def page(self, after: int | None, limit: int, wait: int) -> Call[EventPage]:
-        """A page of the list."""
-        request = partial(self.access.request, "GET", events_path(after, limit, wait))
-        # Other calls must not wait for what a call that is held will tell about the budget.
-        pacer = None if wait else self.pacer
-        return Call("reads", request, partial(read_event_page, after), pacer, float(wait))
-
-    def newest(self, tries: Tries) -> Flow[int]:
-        """The number of the newest event, 0 if there is none. The service tells it with a refusal."""
-        call = self.page(BEYOND, 1, 0)
-        try:
-            page = yield from call.once(tries)
-        except EventsGone as gone:
-            if gone.newest is None:
-                raise
-            return gone.newest
-        url = str(call.request().url)
-        raise UnexpectedAnswer(
-            f"it has no event {BEYOND}, and does not say so", MISSING, url, None, page.request_id
-        )
-
-    def stream_request(self, after: int | None, read_s: float) -> httpx.Request:
-        """The request that opens the stream."""
-        request = self.access.request("GET", with_query("/events/stream", after=event_number(after)))
-        request.headers["Accept"] = "text/event-stream"
-        request.headers["Cache-Control"] = "no-cache"
-        request.extensions["timeout"] = timeouts(self.timeout_s, read_s)
-        return request
-
-    def tries(self, began: float, deadline_s: float, timeout_s: float | None = None) -> Tries:
-        """The tries of one call."""
-        return Tries(began, deadline_s, self.timeout_s if timeout_s is None else timeout_s, self.chance)
 
 
 @dataclass(slots=True)
@@ -196,9 +130,9 @@ class EventFeed:
             if connection.on_trial and connection.heard:
                 yield from self.close()
                 return
-            if connection.on_trial:
-                raise _held_back(request) from error
-            raise no_answer(request, error) from error
+            if connection.heard:
+                raise no_answer(request, error) from error
+            raise self._nothing_came(connection.on_trial, request, error) from error
         except httpx.RequestError as error:
             raise no_answer(request, error) from error
         connection.taking = False
@@ -206,10 +140,11 @@ class EventFeed:
             raise NoAnswer(str(request.url), "the stream ended")
         connection.heard = self._support.stream_works = True
         self._understand(connection, chunk)
-        # Where a stream without a position begins is known from its first id, or its first event.
-        self._ready = self._ready or self._read_to is not None
         moment = yield from now()
-        if self._events or moment.seconds - connection.began >= _HEALTHY_S:
+        # Where a stream without a position begins is known from its first id, or its first event.
+        begins = not self._ready and self._read_to is not None
+        self._ready = self._ready or begins
+        if begins or self._events or moment.seconds - connection.began >= _HEALTHY_S:
             self._tries = None
 
     def _connect(self) -> Flow[_Connection]:
@@ -218,9 +153,7 @@ class EventFeed:
         try:
             opened = yield from open_response(request)
         except httpx.ReadTimeout as error:
-            if on_trial:
-                raise _held_back(request) from error
-            raise no_answer(request, error) from error
+            raise self._nothing_came(on_trial, request, error) from error
         except httpx.RequestError as error:
             raise no_answer(request, error) from error
         response = opened.response
@@ -231,6 +164,11 @@ class EventFeed:
         refused = yield from _whole(request, opened)
         accepted(refused)
         raise unexpected(refused, "it is not an event stream", "Check base_url, and any proxy on the way")
+
+    def _nothing_came(self, on_trial: bool, request: httpx.Request, error: httpx.ReadTimeout) -> BullionError:
+        """The error for a stream without a byte. If streams have worked before, the next one is on trial."""
+        self._support.stream_works = False
+        return _held_back(request) if on_trial else no_answer(request, error)
 
     def _understand(self, connection: _Connection, chunk: bytes) -> None:
         reader, response = connection.reader, connection.opened.response

@@ -6,7 +6,8 @@ before the order is read, so a change cannot fall between the two.
 
 from bullion_client.calls import log
 from bullion_client.errors import BullionError, EventsGone, Refusal, UnexpectedAnswer
-from bullion_client.event_feed import HOLD_S, STREAM_AGAIN_S, EventCalls
+from bullion_client.event_calls import HOLD_S, EventCalls
+from bullion_client.event_feed import STREAM_AGAIN_S
 from bullion_client.event_models import EventPage, OrderEvent
 from bullion_client.flow import Flow, now
 from bullion_client.paths import EVENT_LIMIT_MAX
@@ -39,7 +40,7 @@ class OrderNews:
             return (yield from self._hear(hold_s, left_s))
         except EventsGone as gone:
             # Whatever was in between: the order is read next.
-            self._position = self._support.position = gone.newest
+            self._position = gone.newest
             self._usable = gone.newest is not None
             return self._usable
         except BullionError as error:
@@ -51,10 +52,10 @@ class OrderNews:
             return False
 
     def _first_position(self, left_s: float) -> Flow[int]:
-        known = self._support.position
+        moment = yield from now()
+        known = self._support.recent_position(moment.seconds)
         if known is not None:
             return known
-        moment = yield from now()
         tries = self._calls.tries(moment.seconds, 0.0, min(self._calls.timeout_s, left_s))
         return (yield from self._calls.newest(tries))
 
@@ -69,12 +70,13 @@ class OrderNews:
             if rest_s < _SHORTEST_HOLD_S:
                 return True
             page = yield from self._page(rest_s, left_s - held_s)
-            self._position = self._support.position = page.next_after
+            ended = yield from now()
+            self._position = page.next_after
+            self._support.note_position(page.next_after, ended.seconds)
             heard = any(
                 isinstance(event, OrderEvent) and event.data.id == self._order_id for event in page.items
             )
             if not page.items:
-                ended = yield from now()
                 # A service that does not hold the call would be asked without a pause.
                 self._usable = ended.seconds - moment.seconds >= rest_s / 2
                 return self._usable

@@ -26,12 +26,13 @@ class MessageReader:
 
     def __init__(self) -> None:
         self.last_id: str | None = None
-        """The last id that the stream named, also one without an event."""
+        """The id of the last event that ended, also of one without data."""
         self.retry_ms: int | None = None
         """How long to wait before a reconnection, if the stream named it."""
         self._line = bytearray()
         self._lines_seen = False
         self._after_cr = False
+        self._id: str | None = None
         self._event = ""
         self._data: list[str] = []
         self._data_bytes = 0
@@ -74,14 +75,14 @@ class MessageReader:
             case "event":
                 self._event = value
             case "id" if "\0" not in value:
-                self.last_id = value
+                self._id = value
             case "retry" if re.fullmatch("[0-9]{1,9}", value):
                 self.retry_ms = int(value)
 
     def _dispatch(self) -> Message | None:
         """The event that an empty line ends. Without data there is none."""
         message = Message(self._event or "message", "\n".join(self._data)) if self._data else None
-        self._event = ""
+        self.last_id, self._event = self._id, ""
         self._data, self._data_bytes = [], 0
         return message
 

@@ -14,7 +14,8 @@ from bullion_client import (
     Unavailable,
     UnexpectedAnswer,
 )
-from bullion_client.event_feed import BEYOND, STREAM_AGAIN_S
+from bullion_client.event_calls import BEYOND
+from bullion_client.event_feed import STREAM_AGAIN_S
 from tests.client.event_samples import page
 from tests.client.event_world import FIRST, EventWorld, Streamed, feed, numbers, streamed, told
 from tests.client.scripted_network import answer, caller, refusal
@@ -70,6 +71,13 @@ def test_a_position_that_never_came_is_not_made_up() -> None:
     assert asked(world) == ["", ""]
 
 
+def test_a_beginning_is_known_wherever_the_first_bytes_are_cut() -> None:
+    stream = FIRST % 7 + told(8) + told(9)
+    for cut in range(len(stream)):
+        world = EventWorld([streamed(*(piece for piece in (stream[:cut], stream[cut:]) if piece))])
+        assert numbers(world, feed(), 2) == [8, 9], cut
+
+
 def test_events_that_come_again_are_dropped() -> None:
     world = EventWorld([streamed(FIRST % 2, told(3), told(3), told(1), told(4))])
     assert numbers(world, feed(2), 2) == [3, 4]
@@ -103,6 +111,14 @@ def test_a_dead_connection_is_noticed_and_a_heartbeat_keeps_one_alive() -> None:
     assert asked(world) == ["after=0", "after=1", "after=2"]
     assert [request.extensions["timeout"]["read"] for request in world.opened] == [5.0, 45.0, 45.0]
     assert world.pauses == [1.0]
+
+
+def test_a_proxy_that_begins_to_buffer_is_noticed_as_well() -> None:
+    world = EventWorld(
+        [streamed(FIRST % 2, told(3), BROKEN), streamed(60.0), streamed(60.0)], answer(200, page(4, 4))
+    )
+    assert numbers(world, feed(2), 2) == [3, 4]
+    assert [request.extensions["timeout"]["read"] for request in world.opened] == [5.0, 45.0, 5.0]
 
 
 def test_what_one_stream_has_shown_the_next_one_of_the_client_knows() -> None:
@@ -234,6 +250,13 @@ def test_the_first_connection_has_the_deadline_of_the_client() -> None:
     with pytest.raises(NoAnswer):
         world.run(feed(2, first=10.0).open())
     assert 5 < world.seconds - 1000 < 10
+
+
+def test_once_it_was_connected_the_first_deadline_is_over() -> None:
+    down: list[Any] = [refusal(503, "service_unavailable")] * 5
+    world = EventWorld([*down, streamed(FIRST % 2), *down, *down, streamed(FIRST % 2, told(3))])
+    assert numbers(world, feed(2, first=30.0), 1) == [3]
+    assert world.seconds - 1000 > 60
 
 
 def test_later_breaks_have_a_deadline_of_their_own() -> None:

@@ -229,10 +229,22 @@ def test_the_position_is_known_from_the_last_wait() -> None:
     ]  # fmt: skip
 
 
+def test_a_position_from_long_ago_is_asked_for_again() -> None:
+    """There may have been thousands of events since."""
+    patient = caller()
+    world = world_with(Events(opened(8), opened(9)), PENDING, settled("open"), PENDING, settled("open"))
+    for _ in range(2):
+        assert world.run(patient._wait(pending_order(), 30.0)).status == "open"
+        world.seconds += 3600
+    assert [query.partition("&")[0] for query in queries(world)] == [
+        "after=9007199254740991", "after=7", "after=9007199254740991", "after=8"
+    ]  # fmt: skip
+
+
 def test_events_that_are_gone_are_not_waited_for() -> None:
     """As after a restore from a backup: the position lies beyond the newest event."""
     patient = caller()
-    patient._event_support.position = 20
+    patient._event_support.note_position(20, 1000.0)
     world = world_with(Events(opened(8)), PENDING, PENDING, settled("open"))
     assert world.run(patient._wait(pending_order(), 30.0)).status == "open"
     assert [query.partition("&")[0] for query in queries(world)] == ["after=20", "after=7"]
