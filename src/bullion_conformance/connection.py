@@ -56,6 +56,8 @@ class Connection:
             if not self.unpaced:
                 self.pace.before_refusal() if payer is None else self.pace.before(payer)
             exchange = self._send(method, target, headers, content)
+            if exchange.made_up:
+                break
             if exchange.status == UNAUTHORIZED:
                 self.pace.after_refusal()
             elif payer is not None:

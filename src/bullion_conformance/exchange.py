@@ -10,6 +10,7 @@ from typing import Any
 
 _KEY = re.compile(r"key_(?:test|live)\.[!-~…]*")
 _SHOWN_MAX = 4000
+SCENARIO = "X-Bullion-Scenario"
 
 
 def without_keys(text: str) -> str:
@@ -50,6 +51,11 @@ class Exchange:
     def code(self) -> str | None:
         found = self.detail.get("code")
         return found if isinstance(found, str) else None
+
+    @property
+    def made_up(self) -> bool:
+        """The client asked for this response by a scenario: nothing was counted, refused or done."""
+        return SCENARIO.lower() in self.headers
 
     @property
     def call(self) -> str:

@@ -93,6 +93,9 @@ class Deals:
     opening: Exchange
     closing: dict[str, Any]
     closed: dict[str, Any]
+    """With a profit."""
+    lost: dict[str, Any]
+    """Closed with a loss."""
     was_closing: dict[str, Any]
     """The closed order before its closing was completed."""
     deleted: dict[str, Any]
@@ -111,13 +114,16 @@ def deals(c: Context) -> Deals:
     opening = client.place(**sent)
     opened = body_of(opening, CREATED)
     others = [
-        client.placed(trade_type="buy", client_order_id=name) for name in ("closing", "closed", "deleted")
+        client.placed(trade_type="buy", client_order_id=name)
+        for name in ("closing", "closed", "lost", "deleted")
     ]
-    closing, closed, deleted = (value_of(order, "id") for order in others)
+    closing, closed, lost, deleted = (value_of(order, "id") for order in others)
     broker.act(closing, "close")
     broker.act(closed, "close")
     was_closing = client.read(closed)
     broker.act(closed, "complete", close_price="71300.00")
+    broker.act(lost, "close")
+    broker.act(lost, "complete", close_price="71000.00")
     broker.act(deleted, "delete", reason="conformance kit")
     web = broker.place_from_web(login_id, client_order_id="web").json()["id"]
     broker.hedge("refuse")
@@ -138,6 +144,7 @@ def deals(c: Context) -> Deals:
         opening,
         client.read(closing),
         client.read(closed),
+        client.read(lost),
         was_closing,
         client.read(deleted),
         client.read(web),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +39,10 @@ def decimal(value: Any, name: str) -> Decimal:
 def decimals(value: str) -> int:
     """The number of digits after the point."""
     return len(value.partition(".")[2])
+
+
+def in_paise(rupees: Decimal) -> Decimal:
+    return rupees.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
 def instant(value: Any, name: str) -> datetime:

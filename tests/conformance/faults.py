@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs
 
+from bullion_conformance.requirement import Profile
 from tests.conformance.spoiling_proxy import Passing, Spoil
 
 WEIGHTS = ("quantity", "price", "total")
@@ -20,6 +21,11 @@ class Fault:
     """Which requirements are looked at."""
     breaks: frozenset[str]
     """Of those, the ones that have to fail."""
+
+    @property
+    def profile(self) -> Profile:
+        own = any(pattern.startswith("bullion.") for pattern in self.only)
+        return Profile.BULLION if own else Profile.SPECIFICATION
 
 
 FAULTS: list[Fault] = []
@@ -293,7 +299,12 @@ def any_key_may_ask_who_it_is(passing: Passing) -> None:
 # --- Production -----------------------------------------------------------------------------------------
 
 
-@fault("states.closed.fields", only=("states.closed", "states.open", "production-order.close-nulls"))
+@fault(
+    "states.closed.fields",
+    "states.closed.profit",
+    "states.closed.times",
+    only=("states.closed", "states.open", "production-order.close-nulls"),
+)
 def closings_are_not_told(passing: Passing) -> None:
     for order in passing.orders():
         order.update(dict.fromkeys(CLOSING))
@@ -337,3 +348,77 @@ def the_reason_is_unknown(passing: Passing) -> None:
     detail = passing.body.get("detail") if isinstance(passing.body, dict) else None
     if isinstance(detail, dict) and detail.get("reason") == "account":
         detail["reason"] = "closed"
+
+
+_CLOSED = ("states.closed.*", "production-order.close-nulls")
+
+
+@fault("states.closed.profit", only=_CLOSED)
+def profits_are_losses(passing: Passing) -> None:
+    for order in passing.orders():
+        if order.get("realized_pnl"):
+            order["realized_pnl"] = f"{-Decimal(order['realized_pnl'])}"
+
+
+@fault("bullion.realized-pnl", only=("bullion.realized-pnl", "states.closed.*"))
+def profits_are_for_a_single_gram(passing: Passing) -> None:
+    for order in passing.orders():
+        if order.get("realized_pnl"):
+            order["realized_pnl"] = f"{Decimal(order['realized_pnl']) / Decimal(order['quantity']) * 2:.2f}"
+
+
+@fault("states.closed.times", only=_CLOSED)
+def orders_are_closed_before_they_are_made(passing: Passing) -> None:
+    for order in passing.orders():
+        if order.get("closed_at"):
+            order["closed_at"] = f"2020{order['closed_at'][4:]}"
+
+
+@fault("production-order.deal_no.own", only=("production-order.deal_no*", "production-order.status"))
+def every_deal_has_the_same_number(passing: Passing) -> None:
+    for order in passing.orders():
+        if order.get("deal_no") is not None:
+            order["deal_no"] = 7
+
+
+# --- Headers --------------------------------------------------------------------------------------------
+
+_HEADERS = ("bullion.rate-headers*", "bullion.retry-after")
+
+
+def _is_counted(passing: Passing) -> bool:
+    return passing.status != 429 and "ratelimit-reset" in passing.headers
+
+
+@fault("bullion.rate-headers.remaining", only=_HEADERS)
+def there_is_always_room_for_two(passing: Passing) -> None:
+    if _is_counted(passing):
+        passing.headers["ratelimit-remaining"] = "2"
+
+
+@fault("bullion.rate-headers", "bullion.rate-headers.remaining", only=_HEADERS)
+def the_call_itself_is_not_counted(passing: Passing) -> None:
+    if _is_counted(passing):
+        passing.headers["ratelimit-remaining"] = str(int(passing.headers["ratelimit-remaining"]) + 1)
+
+
+@fault("bullion.rate-headers.reset", only=_HEADERS)
+def every_budget_is_for_a_minute(passing: Passing) -> None:
+    if _is_counted(passing):
+        passing.headers["ratelimit-reset"] = "60"
+
+
+@fault("bullion.rate-headers.reset", only=_HEADERS)
+def the_reset_stands_still(passing: Passing) -> None:
+    if _is_counted(passing):
+        passing.headers["ratelimit-reset"] = "10" if passing.placing else "60"
+
+
+@fault(
+    "bullion.retry-after",
+    "bullion.scenarios.wait",
+    only=("bullion.retry-after", "bullion.scenarios*", "errors.test.stale_rate"),
+)
+def a_503_does_not_say_how_long_to_wait(passing: Passing) -> None:
+    if passing.status == 503:
+        passing.headers.pop("retry-after", None)

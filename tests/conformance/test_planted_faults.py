@@ -14,7 +14,7 @@ from tests.conformance.spoiling_proxy import Passing, SpoilingProxy
 def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
     assert len(FAULTS) >= 20
     for fault in FAULTS:
-        looked_at = {each.id for each in select(Profile.SPECIFICATION, fault.only)}
+        looked_at = {each.id for each in select(fault.profile, fault.only)}
         assert fault.breaks, fault.name
         assert fault.breaks <= looked_at <= set(REQUIREMENTS), fault.name
 
@@ -22,7 +22,7 @@ def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_fault_is_found(fault: Fault, spoilt: Setup, proxy: SpoilingProxy) -> None:
     proxy.spoil = fault.spoil
-    report = checked(spoilt, *fault.only)
+    report = checked(spoilt, *fault.only, profile=fault.profile)
     failed = {
         finding.requirement.id: finding for finding in report.findings if finding.verdict is Verdict.FAILED
     }
@@ -42,7 +42,7 @@ def test_without_a_fault_nothing_fails(spoilt: Setup) -> None:
         for pattern in fault.only
         if not pattern.startswith(("limits", "list.status"))
     }
-    report = checked(spoilt, *patterns)
+    report = checked(spoilt, *patterns, profile=Profile.BULLION)
     others = {
         finding.requirement.id: finding.why
         for finding in report.findings

@@ -13,7 +13,9 @@ from bullion_conformance.checks import (
     placing,
     positions,
     production,
+    rate_headers,
     responses,
+    scenarios,
 )
 
 __all__ = [
@@ -29,5 +31,7 @@ __all__ = [
     "placing",
     "positions",
     "production",
+    "rate_headers",
     "responses",
+    "scenarios",
 ]

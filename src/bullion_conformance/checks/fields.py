@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
 from bullion_conformance.check import Need, check
@@ -23,6 +23,7 @@ from bullion_conformance.shapes import (
     decimal,
     decimal_of,
     decimals,
+    in_paise,
     instant,
     one_of,
     text_of,
@@ -116,19 +117,15 @@ def price_is_for_the_quoted_weight(c: Context) -> None:
 def total_is_the_value_of_the_order(c: Context) -> None:
     found = c.once(gold_buy)
     price, total = decimal_of(found.order, "price"), decimal_of(found.order, "total")
-    worth = _in_paise(price * found.sent["quantity"] / Decimal(QUOTED_WEIGHT))
+    worth = in_paise(price * found.sent["quantity"] / Decimal(QUOTED_WEIGHT))
     expect(abs(total - worth) <= Decimal("0.01"), f"`total` is {total}; the order is worth {worth}.")
-
-
-def _in_paise(rupees: Decimal) -> Decimal:
-    return rupees.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
 @check("bullion.total", need=Need.DESK, orders=1)
 def total_is_rounded_half_up(c: Context) -> None:
     order = c.new_client().placed(trade_type="buy", quantity=Literal("0.0007"))
     worth = Decimal(BUY_PRICE) * Decimal("0.0007") / Decimal(QUOTED_WEIGHT)
-    expect_equal(order["total"], f"{_in_paise(worth)}", f"`total` of {worth}")
+    expect_equal(order["total"], f"{in_paise(worth)}", f"`total` of {worth}")
 
 
 @check("test-order.deal_label")
@@ -185,6 +182,14 @@ def deal_numbers_are_whole(c: Context) -> None:
     found = value_of(c.once(deals).open, "deal_no")
     if found is not None:
         whole(found, "deal_no")
+
+
+@check("production-order.deal_no.own", need=Need.PRODUCTION)
+def deal_numbers_are_not_shared(c: Context) -> None:
+    found = c.once(deals)
+    orders = (found.open, found.closing, found.closed, found.lost, found.deleted, found.web)
+    numbers = [order["deal_no"] for order in orders if order.get("deal_no") is not None]
+    expect(len(set(numbers)) == len(numbers), f"`deal_no` of {len(numbers)} orders is {numbers}.")
 
 
 @check("production-order.status_detail", need=Need.PRODUCTION)

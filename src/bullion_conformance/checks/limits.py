@@ -143,15 +143,6 @@ def the_same_key_after_the_wait(c: Context) -> None:
         found.client.placed(found.idempotency_key, **found.body)
 
 
-@check("bullion.rate-headers", orders=1)
-def responses_have_rate_limit_headers(c: Context) -> None:
-    client = c.test()
-    for answer in (client.me(), client.place(symbol_code="NOWHERE")):
-        for name in ("ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"):
-            number = answer.headers.get(name, "")
-            expect(number.isdigit(), f"{answer.call} has no {name} with a whole number.")
-
-
 @check("bullion.refused-uncounted", need=Need.DESK, phase=Phase.BURNS, orders=4)
 def a_429_does_not_count(c: Context) -> None:
     client, resets = c.new_client(), []

@@ -7,9 +7,10 @@ from bullion_conformance.check import Need, check
 from bullion_conformance.checks.responses import rejected_order
 from bullion_conformance.client import ACCEPTED, CREATED, body_of, refused
 from bullion_conformance.context import Context
+from bullion_conformance.desk import QUOTED_WEIGHT
 from bullion_conformance.exchange import Exchange
 from bullion_conformance.samples import deals, gold_buy, refused_later, waiting
-from bullion_conformance.shapes import decimal, decimal_of, time_of
+from bullion_conformance.shapes import decimal, decimal_of, in_paise, time_of
 from bullion_conformance.verdict import expect, expect_equal
 
 SLOW_S = 3.0
@@ -49,6 +50,32 @@ def closed_orders_have_closing_fields(c: Context) -> None:
     expect_equal(decimal_of(closed, "close_price"), Decimal("71300.00"), "`close_price`")
     decimal_of(closed, "realized_pnl")
     time_of(closed, "closed_at")
+
+
+@check("states.closed.profit", need=Need.PRODUCTION)
+def profit_and_loss_have_their_sign(c: Context) -> None:
+    for closed in (c.once(deals).closed, c.once(deals).lost):
+        gain, pnl = _gain(closed), decimal_of(closed, "realized_pnl")
+        told = f"A buy at {closed['price']} was closed at {closed['close_price']}: `realized_pnl` is {pnl}."
+        expect(gain * pnl > 0, told)
+
+
+@check("bullion.realized-pnl", need=Need.PRODUCTION)
+def profit_is_for_the_whole_weight(c: Context) -> None:
+    for closed in (c.once(deals).closed, c.once(deals).lost):
+        worth = _gain(closed) * decimal_of(closed, "quantity") / Decimal(QUOTED_WEIGHT)
+        expect_equal(decimal_of(closed, "realized_pnl"), in_paise(worth), "`realized_pnl`")
+
+
+def _gain(bought: Mapping[str, object]) -> Decimal:
+    return decimal_of(bought, "close_price") - decimal_of(bought, "price")
+
+
+@check("states.closed.times", need=Need.PRODUCTION)
+def closed_after_it_was_created(c: Context) -> None:
+    for closed in (c.once(deals).closed, c.once(deals).lost):
+        created_at, closed_at = time_of(closed, "created_at"), time_of(closed, "closed_at")
+        expect(closed_at >= created_at, f"An order of {created_at} was closed at {closed_at}.")
 
 
 @check("states.rejected.nothing-booked", need=Need.PRODUCTION)

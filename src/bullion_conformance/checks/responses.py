@@ -56,12 +56,15 @@ def over_all(*ids: str, of: Which, what: str) -> Callable[[Look], Look]:
 
 
 def _specified_calls(seen: list[Exchange]) -> Iterator[Exchange]:
-    """The specification's own calls with their own methods; the rules for other requests differ."""
+    """The specification's own calls with their own methods, except for made-up responses.
+
+    The rules for others differ.
+    """
     for exchange in list(seen):
         path = exchange.target.partition("?")[0].partition("/v1")[2]
         named = path in _CALLS or (path.startswith("/orders/") and path.count("/") == 2 and len(path) > 8)
         right = exchange.method == "GET" or (exchange.method == "POST" and path == "/orders")
-        if exchange.environment and named and right:
+        if exchange.environment and named and right and not exchange.made_up:
             yield exchange
 
 
