@@ -49,7 +49,7 @@ campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the
 		-o faulthandler_timeout=3600 tests/model tests/hedge/book tests/booking/test_queue_races.py tests/acceptance tests/desk \
 		tests/faults/test_production_commits.py \
 		tests/kills tests/nodes tests/client/test_faulty_network.py tests/maintenance/test_store_copy.py \
-		tests/bench/test_bench.py tests/deploy/test_install_page.py tests/hedge/fix/test_lossy_line.py \
+		tests/api/test_fuzzed_description.py tests/bench/test_bench.py tests/deploy/test_install_page.py tests/hedge/fix/test_lossy_line.py \
 		tests/hedge/fix/test_order_simulation.py tests/rates/feeds tests/contract/test_ledger_production.py tests/contract/test_partial_fills.py
 
 check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in step

@@ -71,8 +71,7 @@ def in_earnest(answer: httpx.Response, code: str) -> dict[str, Any]:
 
 
 def scenarios_of(path: str, method: str) -> list[str]:
-    parameters = openapi()["paths"][path][method]["parameters"]
-    (names,) = [each["x-scenarios"] for each in parameters if each["name"] == HEADER]
+    names = openapi()["paths"][path][method]["x-scenario-header"]["x-scenarios"]
     return [name for name in names if name != "answer_lost"]
 
 

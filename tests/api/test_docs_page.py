@@ -261,7 +261,7 @@ def test_an_order_is_shown_whole() -> None:
     assert "symbol_codestring, 1 to 32 characters" in words
     assert "trade_typebuy or sell" in words
     assert "quantitynumber, above 0, at most 1000000" in words
-    assert "expected_price optionalnumber or null, above 0" in words
+    assert "expected_price optionalnumber or null, 1e-100 to 100000000000000000000" in words
     assert "client_order_id optionalstring or null, up to 64 characters" in words
     assert "invalid_request idempotency_key_reused with further fields: InvalidRequest" in words
     assert "Example of invalid_request" in words

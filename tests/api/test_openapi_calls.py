@@ -5,6 +5,8 @@ from decimal import Decimal
 import pytest
 from jsonschema import ValidationError
 
+from bullion.api.wire.values import TIME_WITHOUT_ZONE
+from bullion.orders.instant import read_instant_us
 from tests.api.description import (
     BELOW,
     DESCRIPTION,
@@ -66,15 +68,30 @@ def test_what_is_beyond_the_specification_is_marked() -> None:
         assert "An extension" in extension["description"]
 
 
+NO_NUL = "^[^\\u0000]*$"
+TIMES = [{"format": "date-time"}, {"format": "date"}, {"pattern": TIME_WITHOUT_ZONE}]
+
+
+@pytest.mark.parametrize(
+    "time", ["2026-11-15T09:00", "2024-02-28T23:59:59.5", "2026-12-31T00:00:00", "9999-04-30T10:10:10.123456"]
+)
+def test_a_time_without_a_zone_is_read_as_it_is_described(time: str) -> None:
+    check(time, {"pattern": TIME_WITHOUT_ZONE})
+    assert read_instant_us(time) is not None
+    for bad in (f"{time}Z", f"{time}+05:30", time[:10], time.replace("T", " "), f"0000{time[4:]}"):
+        with pytest.raises(ValidationError):
+            check(bad, {"pattern": TIME_WITHOUT_ZONE})
+
+
 def test_parameters_have_their_bounds() -> None:
     taken = {each["name"]: each["schema"] for each in in_earnest(ORDERS)["parameters"]}
     assert taken == {
         "limit": {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
         "offset": {"type": "integer", "minimum": 0, "default": 0},
-        "symbol_code": {"type": "string", "maxLength": 32},
-        "trade_type": {"type": "string", "maxLength": 8},
-        "since": {"type": "string"},
-        "client_order_id": {"type": "string", "maxLength": 64},
+        "symbol_code": {"type": "string", "maxLength": 32, "pattern": NO_NUL},
+        "trade_type": {"type": "string", "maxLength": 8, "pattern": NO_NUL},
+        "since": {"type": "string", "anyOf": TIMES},
+        "client_order_id": {"type": "string", "maxLength": 64, "pattern": NO_NUL},
     }
     for path, method in operations():
         for each in operation(path, method).get("parameters", ()):

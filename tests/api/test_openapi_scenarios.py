@@ -3,6 +3,7 @@
 from itertools import chain
 
 import pytest
+from jsonschema import ValidationError
 
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Env
@@ -12,6 +13,7 @@ from tests.api.description import (
     SCENARIO,
     SCENARIO_CODES,
     TEST,
+    check,
     in_earnest,
     operation,
     operations,
@@ -24,14 +26,24 @@ IN_TEST = [(path, method) for path, method in operations() if path.startswith(f"
 
 @pytest.mark.parametrize(("path", "method"), IN_TEST)
 def test_a_call_in_test_takes_what_it_can_meet_in_either_environment(path: str, method: str) -> None:
-    (header,) = [each for each in operation(path, method)["parameters"] if each["name"] == SCENARIO]
-    assert (header["in"], header.get("required", False), header["x-extension"]) == ("header", False, True)
+    header = operation(path, method)["x-scenario-header"]
+    assert (header["name"], header["in"], header["x-extension"]) == (SCENARIO, "header", True)
+    assert all(each["name"] != SCENARIO for each in operation(path, method).get("parameters", ()))
     assert "An extension" in header["description"]
     real = path.replace(TEST, PRODUCTION)
     met = set(chain(*refused(path, method).values(), *refused(real, method).values()))
     order = [row.code for row in CATALOGUE]
     assert header["x-scenarios"] == [*sorted(met - NEVER_ASKED, key=order.index), "answer_lost"]
     assert set(chain(*refused(path, method).values())) >= SCENARIO_CODES
+    for good in (
+        header["x-scenarios"][0],
+        "answer_lost;until=2026-11-15",
+        "internal_error ; until=…; order=booked",
+    ):
+        check(good, header["schema"])
+    for bad in ("", "order_lost", "answer_lost;", "answer_lost; sometimes=1", "Answer_lost"):
+        with pytest.raises(ValidationError):
+            check(bad, header["schema"])
 
 
 @pytest.mark.parametrize(("path", "method"), IN_TEST)
@@ -52,8 +64,7 @@ def test_each_code_of_the_specification_can_be_asked_for_somewhere() -> None:
     asked = {
         name
         for path, method in IN_TEST
-        for each in operation(path, method)["parameters"]
-        for name in each.get("x-scenarios", ())
+        for name in operation(path, method)["x-scenario-header"]["x-scenarios"]
     }
     assert asked == set(ROWS) - NEVER_ASKED | {"answer_lost"}
     assert {code for code, row in ROWS.items() if row.specified} <= asked

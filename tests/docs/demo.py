@@ -46,7 +46,7 @@ class Demo:
 
     def open_production(self) -> None:
         """The switches that are left once the demo was started with the outermost one on."""
-        with self._desk() as desk:
+        with self.desk() as desk:
             desk.patch("/switches", json={"production": True}).raise_for_status()
             desk.patch("/accounts/aurum", json={"production_trading": True}).raise_for_status()
         # A node that has just started has not heard from its venue yet; a reader is not that quick.
@@ -60,14 +60,14 @@ class Demo:
 
     def stand_still(self) -> None:
         """Rates from the desk, which neither move nor age: a page can then show prices to the paisa."""
-        with self._desk() as desk:
+        with self.desk() as desk:
             for symbol in desk.get("/symbols").raise_for_status().json()["items"]:
                 limits = {"rate_age_s_max": None, "freeze_after_s": None}
                 desk.patch(f"/symbols/{symbol['code']}", json=limits).raise_for_status()
             for instrument, (bid, ask) in _RATES.items():
                 desk.put(f"/rates/{instrument}", json={"bid": bid, "ask": ask}).raise_for_status()
 
-    def _desk(self) -> httpx.Client:
+    def desk(self) -> httpx.Client:
         token = self._found(r"Desk token +(\S+)")
         return httpx.Client(
             base_url=self._found(r"Desk API +(\S+)"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from itertools import groupby
 
+from bullion.api.openapi.endpoint import SCENARIO_HEADER
 from bullion.environment import Environment
 
 from .answers import answer_rows
@@ -82,9 +83,9 @@ def _parameters(endpoint: Endpoint) -> str:
     taken = {
         parameter["name"]: parameter
         for operation in endpoint.operations.values()
-        for parameter in operation.get("parameters", ())
+        for parameter in _taken(operation)
     }
-    said = endpoint.said(lambda operation: [each["name"] for each in operation.get("parameters", ())])
+    said = endpoint.said(lambda operation: [each["name"] for each in _taken(operation)])
     rows = [
         (
             f"<code>{escape(name)}</code>{badges(where)}{_extension(taken[name])}",
@@ -95,6 +96,11 @@ def _parameters(endpoint: Endpoint) -> str:
         for name, where in said.items()
     ]
     return table(("Parameter", "Where", "Type", "Meaning"), rows) if rows else ""
+
+
+def _taken(operation: Json) -> list[Json]:
+    header = operation.get(SCENARIO_HEADER)
+    return [*operation.get("parameters", ()), *([header] if header else [])]
 
 
 def _extension(described: Json) -> str:

@@ -44,6 +44,8 @@ def _bounds(schema: Json) -> Iterator[str]:
     """What else is known of a text or a number."""
     if "format" in schema:
         yield str(schema["format"])
+    if "anyOf" in schema:
+        yield " or ".join(each["format"] for each in schema["anyOf"] if "format" in each)
     if "maxLength" in schema:
         least = f"{schema['minLength']} to" if "minLength" in schema else "up to"
         yield f"{least} {schema['maxLength']} characters"
@@ -55,5 +57,7 @@ def _bounds(schema: Json) -> Iterator[str]:
         yield f"at least {schema['minimum']}"
     elif "maximum" in schema:
         yield f"at most {schema['maximum']}"
+    if "multipleOf" in schema:
+        yield f"a multiple of {schema['multipleOf']}"
     if "default" in schema:
         yield f"default {schema['default']}"

@@ -34,7 +34,7 @@ HEADER = "X-Bullion-Scenario"
 ANSWER_LOST = "answer_lost"
 RETRY_AFTER_S, RETRY_AFTER_S_MAX = 2, 3600
 
-_LENGTH_MAX = 200
+LENGTH_MAX = 200
 # These refusals come before the header is read. A client can provoke them itself.
 _BEFORE_THE_HEADER = frozenset((HEADERS_TOO_LARGE, MALFORMED_HTTP, METHOD_NOT_ALLOWED))
 _OUTCOME_OPEN = frozenset((BOOKING_OUTCOME_UNKNOWN, SERVICE_UNAVAILABLE, INTERNAL_ERROR))
@@ -79,8 +79,8 @@ class CallScenarios:
         if len(sent) > 1:
             raise _unknown(f"{HEADER} was sent more than once. Send one.")
         text = sent[0].decode("latin-1").strip(" \t")
-        if len(text) > _LENGTH_MAX:
-            raise _unknown(f"{HEADER} has {len(text)} characters; no scenario needs more than {_LENGTH_MAX}.")
+        if len(text) > LENGTH_MAX:
+            raise _unknown(f"{HEADER} has {len(text)} characters; no scenario needs more than {LENGTH_MAX}.")
         name, *parts = [part.strip(" \t") for part in text.split(";")]
         row = self.rows.get(name)
         if row is None and name != ANSWER_LOST:
@@ -100,7 +100,7 @@ class CallScenarios:
             if parameter in seen:
                 raise _unknown(f"{parameter} was given more than once.")
             seen.add(parameter)
-            field, read, may_be = _PARAMETERS[parameter]
+            field, read, may_be = PARAMETERS[parameter]
             found[field] = read(value)
             if found[field] is None:
                 raise _unknown(f'{parameter} has to be {may_be}; this is "{excerpt(value)}".')
@@ -135,7 +135,7 @@ def _read_retry_after(value: str) -> int | None:
     return seconds if 1 <= seconds <= RETRY_AFTER_S_MAX else None
 
 
-_PARAMETERS: Mapping[str, tuple[str, Callable[[str], object | None], str]] = {
+PARAMETERS: Mapping[str, tuple[str, Callable[[str], object | None], str]] = {
     "until": ("until_us", read_instant_us, "an ISO 8601 time such as 2026-01-31T12:00:00Z"),
     "retry_after": ("retry_after_s", _read_retry_after, f"whole seconds from 1 to {RETRY_AFTER_S_MAX}"),
     "reason": ("reason", {each: each for each in CLOSED_BY}.get, "deploy, global or account"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from bullion.api.scenario import ANSWER_LOST, HEADER, requestable
+from bullion.api.scenario import ANSWER_LOST, HEADER, LENGTH_MAX, PARAMETERS, requestable
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.refusals.catalogue import CATALOGUE
@@ -15,6 +15,10 @@ from .refusals import WITH_KEY, Further, refusal_responses
 from .schemas import Json, schema_of
 
 SECURITY_SCHEME = "ApiKey"
+SCENARIO_HEADER = "x-scenario-header"
+"""Beside the parameters of a call, not among them: a program that tries all parameters would be answered by
+the faults that it asks for.
+"""
 _EXTENSION = " An extension: the API's specification does not have it."
 
 
@@ -40,9 +44,7 @@ class Endpoint:
     def operation(self, environment: Environment) -> Json:
         own_env = Env.PROD if environment is Environment.PRODUCTION else Env.TEST
         rows = [row for row in self.refusals if row.env in (Env.BOTH, own_env)]
-        parameters = [*self.parameters.get(environment, ())]
-        if environment is Environment.TEST:
-            parameters.append(_scenario_header(self.refusals))
+        parameters = self.parameters.get(environment, ())
         operation = {
             "operationId": f"{self.name}_{environment.value}",
             "security": [{SECURITY_SCHEME: [self.scope.value]}],
@@ -52,7 +54,9 @@ class Endpoint:
             "responses": self.responses[environment] | refusal_responses(rows, self.further),
         }
         if parameters:
-            operation["parameters"] = parameters
+            operation["parameters"] = [*parameters]
+        if environment is Environment.TEST:
+            operation[SCENARIO_HEADER] = _scenario_header(self.refusals)
         if self.body is not None:
             operation["requestBody"] = self.body
         return operation | ({"x-extension": True} if self.extension else {})
@@ -78,11 +82,11 @@ def _query_parameter(name: str, schema: Json) -> Json:
 
 def _scenario_header(refusals: Sequence[RefusalCode]) -> Json:
     """The header by which a client of the test environment asks for a made-up response."""
-    names = [row.code for row in sorted(requestable(refusals).values(), key=CATALOGUE.index)]
+    names = [row.code for row in sorted(requestable(refusals).values(), key=CATALOGUE.index)] + [ANSWER_LOST]
     return {
         "name": HEADER,
         "in": "header",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+        "schema": {"type": "string", "maxLength": LENGTH_MAX, "pattern": _scenario_pattern(names)},
         "description": (
             "For accounts whose desk allows it: do nothing, and respond as in this scenario. That is the "
             "`code` of a refusal, production's included, with the body it has there; or "
@@ -91,5 +95,9 @@ def _scenario_header(refusals: Sequence[RefusalCode]) -> Json:
             "An extension: the API's specification does not have it, and production has no such header."
         ),
         "x-extension": True,
-        "x-scenarios": [*names, ANSWER_LOST],
+        "x-scenarios": names,
     }
+
+
+def _scenario_pattern(names: Sequence[str]) -> str:
+    return f"^({'|'.join(names)})([ \\t]*;[ \\t]*({'|'.join(PARAMETERS)})=[^;]+)*$"

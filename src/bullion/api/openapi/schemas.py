@@ -84,9 +84,9 @@ def _simplify(schema: Any) -> Any:
         return [_simplify(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    tidy = {name: _simplify(inner) for name, inner in schema.items() if name not in ("title", "anyOf")}
-    if "anyOf" in schema:
-        value, null = schema["anyOf"]
+    tidy = {name: _simplify(inner) for name, inner in schema.items() if name != "title"}
+    if {"type": "null"} in schema.get("anyOf", ()):
+        value, null = tidy.pop("anyOf")
         tidy |= value | {"type": [value["type"], null["type"]]}
     return tidy
 

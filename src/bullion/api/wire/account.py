@@ -21,7 +21,11 @@ class Account(Struct):
     ]
     key_id: Annotated[
         str,
-        about("The key's public id. Unlike the key, it may be quoted to the operator.", "9f2c41d07ab8e356"),
+        about(
+            "The key's public id. Unlike the key, it may be quoted to the operator.",
+            "9f2c41d07ab8e356",
+            pattern="^[0-9a-f]{16}$",
+        ),
     ]
     key_name: Annotated[str, about("The name that the key was issued with.", "pricing engine")]
     scopes: Annotated[

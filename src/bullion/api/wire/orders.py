@@ -10,13 +10,15 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from bullion.allocation.book import environment_of
 from bullion.environment import Environment
 from bullion.metals.rupees import rupees_text
-from bullion.metals.weight import weight_text
+from bullion.metals.weight import PLACES, weight_text
 from bullion.orders import order as domain
-from bullion.orders.bounds import PRICE_DIGITS_MAX, QUANTITY_MAX
+from bullion.orders.bounds import PRICE_DIGITS_MAX, PRICE_MIN, QUANTITY_MAX
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX
 from bullion.orders.status import DETAILS, Status
 
 from .values import (
+    NO_NUL,
+    TIME_WITHOUT_ZONE,
     ClientOrderId,
     Instant,
     Rupees,
@@ -40,16 +42,17 @@ class PlaceOrder(Struct, forbid_unknown_fields=True):
     symbol_code: Annotated[SymbolCode, Meta(min_length=1), about("What to trade.", "GOLD")]
     # The choices are in the schema alone: another text is read, and refused by a check with its own code.
     trade_type: Annotated[SideText, about("Your side. Any other text is refused with `invalid_side`.", "buy")]
-    # Without `multipleOf`: a validator that counts in floats would refuse 0.3.
     quantity: Annotated[
         Raw,
         about(
             "The weight, in the symbol's unit, with no more than 4 decimal places. It is read exactly as "
-            "written; `100`, `100.00000` and `1e2` are the same.",
+            "written; `100`, `100.00000` and `1e2` are the same. A validator of yours has to count in "
+            "decimals too: in binary floats, 0.3 is no multiple of 0.0001.",
             100,
             type="number",
             exclusiveMinimum=0,
             maximum=QUANTITY_MAX,
+            multipleOf=10**-PLACES,
         ),
     ]
     expected_price: Annotated[
@@ -59,7 +62,8 @@ class PlaceOrder(Struct, forbid_unknown_fields=True):
             "significant digits. When the current price differs from it by more than the operator tolerates, "
             "up or down, the order is refused with `price_moved`. Without it, any price is accepted.",
             type=["number", "null"],
-            exclusiveMinimum=0,
+            minimum=PRICE_MIN,
+            maximum=10**PRICE_DIGITS_MAX,
         ),
     ] = UNSET
     client_order_id: Annotated[
@@ -143,7 +147,8 @@ class ProductionOrder(Order, frozen=True):
         ),
     ]
     deal_no: Annotated[
-        int | None, about("The number of the operator's deal; null where there is none.", 48213)
+        Annotated[int, Meta(ge=1)] | None,
+        about("The number of the operator's deal; null where there is none.", 48213),
     ]
     status_detail: Annotated[
         str,
@@ -237,7 +242,7 @@ class TestOrderQuery(Struct):
     symbol_code: Annotated[SymbolCode | UnsetType, about("Only orders of this symbol.")] = UNSET
     # No list of choices: another text is not refused here, it just matches nothing.
     trade_type: Annotated[
-        Annotated[str, Meta(max_length=TRADE_TYPE_LENGTH_MAX)] | UnsetType,
+        Annotated[str, Meta(max_length=TRADE_TYPE_LENGTH_MAX), NO_NUL] | UnsetType,
         about("Only this side, `buy` or `sell`."),
     ] = UNSET
     since: Annotated[
@@ -246,6 +251,7 @@ class TestOrderQuery(Struct):
             "Only orders placed at this ISO 8601 time or later. Without a zone it is UTC, and a date alone "
             "is its midnight. Write a `+` as `%2B`.",
             "2026-11-15T09:00:00+05:30",
+            anyOf=[{"format": "date-time"}, {"format": "date"}, {"pattern": TIME_WITHOUT_ZONE}],
         ),
     ] = UNSET
     client_order_id: Annotated[

@@ -26,6 +26,12 @@ def schema(**keywords: Any) -> Meta:
 
 _WHOLE = "(0|[1-9][0-9]*)"
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}\+00:00$"
+_DAY_OF_YEAR = (
+    "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+)
+TIME_WITHOUT_ZONE = (
+    rf"^[1-9][0-9]{{3}}-{_DAY_OF_YEAR}T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{{1,6}})?)?$"
+)
 Weight = Annotated[str, schema(format="decimal", pattern=rf"^{_WHOLE}\.[0-9]{{4}}$")]
 Rupees = Annotated[str, schema(format="decimal", pattern=rf"^{_WHOLE}\.[0-9]{{2}}$")]
 # Zero has no sign.
@@ -36,5 +42,6 @@ Uuid = Annotated[str, schema(format="uuid")]
 SideText = Annotated[str, schema(enum=[side.value for side in Side])]
 MetalText = Annotated[str, schema(enum=[metal.value for metal in Metal])]
 Unit = Annotated[str, schema(enum=[metal.unit for metal in Metal])]
-SymbolCode = Annotated[str, Meta(max_length=SYMBOL_CODE_LENGTH_MAX)]
-ClientOrderId = Annotated[str, Meta(max_length=CLIENT_ORDER_ID_LENGTH_MAX)]
+NO_NUL = schema(pattern=r"^[^\u0000]*$")
+SymbolCode = Annotated[str, Meta(max_length=SYMBOL_CODE_LENGTH_MAX), NO_NUL]
+ClientOrderId = Annotated[str, Meta(max_length=CLIENT_ORDER_ID_LENGTH_MAX), NO_NUL]

@@ -1,0 +1,66 @@
+"""schemathesis makes up good and bad calls from the description, and finds nothing with all its checks.
+
+The demo's market is as wide as the API allows: what is left to refuse is what the description says of a call.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.description import TEST
+from tests.docs.demo import Demo, demo_in
+from tests.kills.scale import SCALE
+from tests.support.command import environment
+from tests.support.orders import UNBOUNDED
+
+CALLS = 8 * SCALE
+"""Made up at random for each operation, besides those at the edges of every schema."""
+BUDGETS = UNBOUNDED | {"account_orders_per_minute": 100_000, "failed_auth_per_minute": 100_000}
+ANY_SIZE = {"minimum": "0.0001", "maximum": "1000000", "step": "0.0001"}
+NO_END = {"gold": "900000000", "silver": "900000000"}
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    with demo_in(tmp_path_factory.mktemp("demo"), BULLION_PRODUCTION="on") as demo:
+        demo.open_production()
+        with demo.desk() as desk:
+            _change(desk, "/switches", {"budgets": BUDGETS})
+            _change(desk, "/accounts/aurum", {"allocation": NO_END})
+            for symbol in desk.get("/symbols").json()["items"]:
+                _change(desk, f"/symbols/{symbol['code']}", ANY_SIZE)
+        yield demo
+
+
+def _change(desk: httpx.Client, path: str, body: object) -> None:
+    desk.patch(path, json=body).raise_for_status()
+
+
+@pytest.mark.parametrize(
+    ("key", "which"), [("KEY", "--include-path-regex"), ("LIVE_KEY", "--exclude-path-regex")]
+)
+def test_nothing_is_found(key: str, which: str, demo: Demo, tmp_path: Path) -> None:
+    variables = demo.variables()
+    settings = tmp_path / "schemathesis.toml"
+    settings.write_text(f"[auth.openapi.ApiKey]\napi_key = {json.dumps(variables[key])}\n", "utf-8")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(settings), "run"),
+            *(f"{variables['API']}/openapi.json", "--checks", "all", "--continue-on-failure"),
+            *(which, f"^{TEST}/", "--max-examples", f"{CALLS}", "--seed", "1", "--no-color"),
+        ],
+        cwd=tmp_path,
+        env=environment(SCHEMATHESIS_HOOKS="tests.api.fuzzed_calls", PYTHONPATH=str(ROOT)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60 + 20 * CALLS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No issues found" in done.stdout, done.stdout
