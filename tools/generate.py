@@ -12,7 +12,7 @@ from pathlib import Path
 # As a script, Python looks for modules in this folder instead of the one above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from bullion.api.openapi import openapi
+from bullion.api.openapi import openapi, postman_collection
 from bullion.refusals.catalogue import CATALOGUE
 from tools.desk_actions import desk_page
 from tools.docs_page import docs_page
@@ -30,6 +30,7 @@ def generated() -> dict[str, str]:
         "docs/refusals.md": refusals_page(CATALOGUE),
         # Sorted, so that moving code about changes nothing here and a difference is one in meaning.
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
+        "docs/postman.json": json.dumps(postman_collection(openapi()), indent=2, ensure_ascii=False) + "\n",
         "src/bullion/api/docs.html": docs_page(openapi()),
         # Only a part of each of these is generated; the rest is as it stands.
         "docs/desk.md": desk_page(_ROOT),

@@ -11,13 +11,12 @@ from tests.support.node import DeskClient, Node, until
 
 ME = "/api/trading/test/v1/me"
 HEALTH = ["/health/live", "/health/ready"]
-OPEN = ["/openapi.json", "/docs", *HEALTH]
+OPEN = ["/openapi.json", "/postman.json", "/docs", *HEALTH]
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/api",
         "/api/trading/test/v1",
         "/api/trading/test/v1/me/",
@@ -105,6 +104,23 @@ def test_every_answer_has_a_request_id_and_security_headers(node: Node, path: st
 def test_what_needs_no_key(node: Node, path: str) -> None:
     with node.api() as api:
         assert api.get(path).status_code == 200
+
+
+def test_the_bare_address_leads_to_the_docs(node: Node) -> None:
+    with node.api() as api:
+        answer = api.get("/")
+        assert (answer.status_code, answer.headers["location"], answer.json()) == (
+            302,
+            "/docs",
+            {"docs": "/docs"},
+        )
+        assert api.get("/", follow_redirects=True).text.startswith("<!doctype html>")
+
+
+def test_the_postman_collection_is_the_one_in_the_docs(node: Node) -> None:
+    kept = json.loads(Path(__file__).parents[2].joinpath("docs/postman.json").read_text("utf-8"))
+    with node.api() as api:
+        assert api.get("/postman.json").json() == kept
 
 
 def test_the_description_is_the_one_in_the_docs(node: Node) -> None:

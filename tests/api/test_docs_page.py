@@ -103,7 +103,10 @@ def test_it_has_no_script_and_needs_no_other_host() -> None:
     assert re.search(r"https?://", TEXT, re.IGNORECASE) is None
     assert re.search(r"url\(|@import", style()) is None
     assert {name for name, _ in PAGE.attributes if name.startswith("on") or name in ("src", "style")} == set()
-    assert {href for href in PAGE.values("href") if not href.startswith("#")} == {"/openapi.json"}
+    assert {href for href in PAGE.values("href") if not href.startswith("#")} == {
+        "/openapi.json",
+        "/postman.json",
+    }
 
 
 def test_hostile_text_stays_text() -> None:

@@ -19,6 +19,7 @@ FILES = [
     "docs/desk.md",
     "docs/refusals.md",
     "docs/openapi.json",
+    "docs/postman.json",
     "docs/scaling.md",
     "src/bullion/api/docs.html",
     "src/bullion_client/retry_table.py",

@@ -30,6 +30,13 @@ class Endpoint:
         return next(iter(self.operations.values()))
 
     @property
+    def title(self) -> str:
+        """Its summary, without the environment."""
+        summary: str = self.operation["summary"]
+        where = environment_of(next(iter(self.operations)))
+        return summary.removesuffix(f" ({where})")
+
+    @property
     def scopes(self) -> list[str]:
         security: list[dict[str, list[str]]] = self.operation["security"]
         return [scope for requirement in security for scopes in requirement.values() for scope in scopes]

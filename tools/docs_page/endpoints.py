@@ -64,7 +64,7 @@ def _article(endpoint: Endpoint, description: Json, before: str) -> Article:
 {_parameters(endpoint)}{_request_body(operation, components["schemas"])}
 {figure(f"Example call{badge(called)}", escape(curl_line(endpoint, scheme)))}{example_answers(endpoint)}
 {table(("Status", "Answer", "Headers"), answer_rows(endpoint, description))}{example_refusals(endpoint)}"""
-    return Article(endpoint.anchor, operation["summary"], body, _extension(operation), before)
+    return Article(endpoint.anchor, endpoint.title, body, _extension(operation), before)
 
 
 def _words(endpoint: Endpoint) -> str:

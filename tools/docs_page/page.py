@@ -86,7 +86,8 @@ def _introduction(info: Json) -> str:
 <h1>{escape(info["title"])} <span class="version">{escape(info["version"])}</span></h1>
 <p class="lead">{prose(info["summary"])}</p>
 {paragraphs(info["description"])}
-<p><a class="button" href="/openapi.json">OpenAPI description</a></p>
+<p><a class="button" href="/openapi.json">OpenAPI description</a>
+<a class="button" href="/postman.json">Postman collection</a></p>
 </header>"""
 
 
@@ -102,6 +103,6 @@ def _getting_started(endpoints: list[Endpoint], schemes: Json) -> Section:
     body = f"""<p>Every call carries your key in the header <code>{escape(scheme["name"])}</code>.
 {prose(scheme["description"])}</p>
 {figure("Your first call", escape(lines))}
-<p>It answers with your account: see <a href="#{first.anchor}">{escape(first.operation["summary"])}</a>.
+<p>It answers with your account: see <a href="#{first.anchor}">{escape(first.title)}</a>.
 When a call is refused, look its code up under <a href="#refusals">Refusals</a>.</p>"""
     return Section("getting-started", "Getting started", body)

@@ -9,6 +9,8 @@ from importlib import resources
 
 from bullion.web.response import Response
 
+DOCS = "/docs"
+
 
 def docs_page() -> Response:
     page = resources.files(__package__).joinpath("docs.html").read_bytes()

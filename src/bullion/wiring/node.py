@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bullion.api.app import TradingApi
-from bullion.api.docs_page import docs_page
+from bullion.api.docs_page import DOCS, docs_page
 from bullion.api.endpoints import endpoints
 from bullion.api.event_stream import EventStreams
 from bullion.api.events import Events
@@ -19,7 +19,7 @@ from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
 from bullion.api.open_streams import OpenStreams
-from bullion.api.openapi import openapi
+from bullion.api.openapi import openapi, postman_collection
 from bullion.api.order_check import ClientOrderCheck
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
@@ -55,7 +55,7 @@ from bullion.web.address import SourceAddress
 from bullion.web.calls import CallLog
 from bullion.web.ending import on_stop
 from bullion.web.metrics import Metrics
-from bullion.web.response import Response, encode_json
+from bullion.web.response import JSON, Response, encode_json
 
 from .background import run_in_background
 from .desk import make_default_broker, make_desk
@@ -265,5 +265,11 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
 
 
 def _pages() -> Mapping[str, Response]:
-    """The description of the API and its page, made once."""
-    return {"/openapi.json": Response(200, encode_json(openapi())), "/docs": docs_page()}
+    """The description of the API and its page, made once. The bare address leads to the page."""
+    description = openapi()
+    return {
+        "/": Response(302, encode_json({"docs": DOCS}), (JSON, (b"location", DOCS.encode()))),
+        "/openapi.json": Response(200, encode_json(description)),
+        "/postman.json": Response(200, encode_json(postman_collection(description))),
+        DOCS: docs_page(),
+    }

@@ -6,6 +6,7 @@ follow from that, in both environments.
 """
 
 from .document import openapi
+from .postman import postman_collection
 from .refusals import RETRY_ADVICE
 
-__all__ = ["RETRY_ADVICE", "openapi"]
+__all__ = ["RETRY_ADVICE", "openapi", "postman_collection"]

@@ -49,7 +49,8 @@ class Endpoint:
             "operationId": f"{self.name}_{environment.value}",
             "security": [{SECURITY_SCHEME: [self.scope.value]}],
             "tags": [self.tag],
-            "summary": self.summary,
+            # Programs that import the description list both environments together, by this name.
+            "summary": f"{self.summary} ({environment.value})",
             "description": self._description(environment),
             "responses": self.responses[environment] | refusal_responses(rows, self.further),
         }
