@@ -19,7 +19,7 @@ from tools.docs_page import docs_page
 from tools.measured import measured_page
 from tools.pictures import pictures
 from tools.refusals_page import refusals_page
-from tools.retry_table import retry_table
+from tools.retry_table import retry_table, typescript_table
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,6 +36,7 @@ def generated() -> dict[str, str]:
         "docs/desk.md": desk_page(_ROOT),
         "docs/scaling.md": measured_page(_ROOT),
         "src/bullion_client/retry_table.py": retry_table(CATALOGUE),
+        "clients/typescript/src/refusals.ts": typescript_table(CATALOGUE),
         **pictures(_ROOT),
     }
 

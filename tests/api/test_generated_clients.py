@@ -1,7 +1,7 @@
 """Clients generated from the description place an order and read the code of a refusal.
 
-A generator that is not installed is skipped. `openapi-python-client` comes with the tools of the tests;
-CONTRIBUTING.md tells how to get the others.
+A generator that cannot be had is skipped. `openapi-python-client` comes with the tools of the tests, npm
+installs those for TypeScript; CONTRIBUTING.md tells how to get the other.
 """
 
 import json
@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.node import running
 from tests.support.orders import GOLD
+from tools.npm_programs import NotInstalled, npm_program
 
 pytestmark = pytest.mark.xdist_group("generated-clients")
 
@@ -42,6 +43,13 @@ def tool(name: str) -> str:
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
+
+
+def npm_tool(name: str) -> str:
+    try:
+        return npm_program(name)
+    except NotInstalled as error:
+        pytest.skip(str(error))
 
 
 def run(folder: Path, *command: str) -> str:
@@ -84,7 +92,7 @@ def test_openapi_generator(service: Service, tmp_path: Path) -> None:
 
 
 def test_openapi_typescript(service: Service, tmp_path: Path) -> None:
-    node, generator, compiler = tool("node"), tool("openapi-typescript"), tool("tsc")
+    node, generator, compiler = tool("node"), npm_tool("openapi-typescript"), npm_tool("tsc")
     run(tmp_path, generator, str(DESCRIPTION), "--output", "schema.d.ts")
     shutil.copy(PROGRAMS / "typescript.ts", tmp_path)
     options = ("--strict", "--target", "es2022", "--module", "commonjs", "--lib", "es2022,dom")

@@ -69,7 +69,10 @@ def test_what_is_beyond_the_specification_is_marked() -> None:
 
 
 NO_NUL = "^[^\\u0000]*$"
-TIMES = [{"format": "date-time"}, {"format": "date"}, {"pattern": TIME_WITHOUT_ZONE}]
+TIMES = [
+    {"type": "string", **each}
+    for each in ({"format": "date-time"}, {"format": "date"}, {"pattern": TIME_WITHOUT_ZONE})
+]
 
 
 @pytest.mark.parametrize(

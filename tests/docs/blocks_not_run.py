@@ -19,6 +19,9 @@ class Apart(NamedTuple):
 _CONFORMANCE = "tests/docs/test_conformance.py::"
 _DEPLOYMENT = "tests/docs/test_deployment.py::"
 _DESK = "tests/docs/test_desk_start.py::"
+_TYPESCRIPT = (
+    "tests/client/test_typescript.py::test_its_types_know_the_environment_and_the_program_of_its_page_works"
+)
 _SCALING = "tests/docs/test_scaling.py::"
 _FAILOVER = "tests/docs/test_failover.py::"
 _PATRONI = "tests/nodes/test_patroni.py::test_orders_go_on_after_patroni_promotes_the_standby"
@@ -41,6 +44,22 @@ _SQL = (
 )
 
 APART = (
+    Apart("docs/typescript-client.md", "cd clients/typescript", "", "installs packages of a registry"),
+    Apart(
+        "docs/typescript-client.md",
+        "import { BullionClient",
+        _TYPESCRIPT,
+        "TypeScript: compiled and run by a test",
+    ),
+    Apart(
+        "docs/typescript-client.md",
+        "async function buy",
+        _TYPESCRIPT,
+        "TypeScript: compiled and run by a test",
+    ),
+    Apart(
+        "docs/typescript-client.md", "const first =", _TYPESCRIPT, "TypeScript: compiled and run by a test"
+    ),
     Apart("client/README.md", "pip install bullion-client", "", "would fetch from an index"),
     Apart("conformance/README.md", "pip install bullion-conformance", "", "would fetch from an index"),
     Apart(

@@ -16,6 +16,7 @@ from tools.refusals_page import refusals_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [
+    "clients/typescript/src/refusals.ts",
     "docs/desk.md",
     "docs/refusals.md",
     "docs/openapi.json",

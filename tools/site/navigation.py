@@ -33,6 +33,7 @@ READERS = (
             Page("docs/client-guide.md", "Client guide", "from the first order to a complete program"),
             Page("docs/python-client.md", "Python SDK", "the library and its command line"),
             Page("docs/events.md", "Events and webhooks", "know what happens without polling"),
+            Page("docs/typescript-client.md", "TypeScript client", "for Node, with types of every call"),
             Page("docs/trading-api.md", "Trading API", "every call and its rules"),
             Page(API, "API reference", "every call, field and header"),
             Page("docs/refusals.md", "Refusals", "every error code, and what to do about it"),

@@ -251,7 +251,11 @@ class TestOrderQuery(Struct):
             "Only orders placed at this ISO 8601 time or later. Without a zone it is UTC, and a date alone "
             "is its midnight. Write a `+` as `%2B`.",
             "2026-11-15T09:00:00+05:30",
-            anyOf=[{"format": "date-time"}, {"format": "date"}, {"pattern": TIME_WITHOUT_ZONE}],
+            anyOf=[
+                {"type": "string", "format": "date-time"},
+                {"type": "string", "format": "date"},
+                {"type": "string", "pattern": TIME_WITHOUT_ZONE},
+            ],
         ),
     ] = UNSET
     client_order_id: Annotated[

@@ -1,0 +1,60 @@
+// What can go wrong, from the point of view of somebody who placed an order.
+
+export class BullionError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The service refused the call. Branch on `code`, never on the message. */
+export class Refusal extends BullionError {
+  constructor(
+    readonly code: string,
+    readonly status: number,
+    message: string,
+    /** Everything that the refusal says, such as `errors`, `reason` or `order`. */
+    readonly detail: Readonly<Record<string, unknown>>,
+    /** Names the call in the service's log: quote it to the desk. */
+    readonly requestId: string | undefined,
+    readonly retryAfterS: number | undefined,
+  ) {
+    super(`${code}: ${message}`);
+  }
+}
+
+/** Events after the number that was asked for are no longer kept. Read the orders again, go on after `newest`. */
+export class EventsGone extends Refusal {
+  get oldest(): number {
+    return Number(this.detail["oldest"]);
+  }
+
+  get newest(): number {
+    return Number(this.detail["newest"]);
+  }
+}
+
+/** No answer came, or none of this service. */
+export class NoAnswer extends BullionError {
+  constructor(
+    message: string,
+    /** The status, if something answered that is not the service. */
+    readonly status: number | undefined,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/**
+ * It is not known whether the order was booked. Never place another one for it: send the same order again with the
+ * same `idempotencyKey` and `again: true`, now or later, and you get what became of it.
+ */
+export class OutcomeUnknown extends BullionError {
+  constructor(
+    readonly idempotencyKey: string,
+    options?: ErrorOptions,
+  ) {
+    super(`It is unknown whether the order is booked: place it again with the key ${idempotencyKey}`, options);
+  }
+}
