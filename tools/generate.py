@@ -16,6 +16,7 @@ from bullion.api.openapi import openapi, postman_collection
 from bullion.refusals.catalogue import CATALOGUE
 from tools.desk_actions import desk_page
 from tools.docs_page import docs_page
+from tools.guide_page import guide_page
 from tools.measured import measured_page
 from tools.pictures import pictures
 from tools.refusals_page import refusals_page
@@ -32,6 +33,7 @@ def generated() -> dict[str, str]:
         "docs/openapi.json": json.dumps(openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n",
         "docs/postman.json": json.dumps(postman_collection(openapi()), indent=2, ensure_ascii=False) + "\n",
         "src/bullion/api/docs.html": docs_page(openapi()),
+        "src/bullion/api/guide.html": guide_page(_ROOT),
         # Only a part of each of these is generated; the rest is as it stands.
         "docs/desk.md": desk_page(_ROOT),
         "docs/scaling.md": measured_page(_ROOT),

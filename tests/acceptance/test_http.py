@@ -11,7 +11,7 @@ from tests.support.node import DeskClient, Node, until
 
 ME = "/api/trading/test/v1/me"
 HEALTH = ["/health/live", "/health/ready"]
-OPEN = ["/openapi.json", "/postman.json", "/docs", *HEALTH]
+OPEN = ["/openapi.json", "/postman.json", "/docs", "/docs/guide", *HEALTH]
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,10 @@ def test_the_description_is_the_one_in_the_docs(node: Node) -> None:
     assert served["info"]["version"] == "1.0.0"
 
 
-def test_the_page_needs_no_other_host_and_no_script(node: Node) -> None:
+@pytest.mark.parametrize("path", ["/docs", "/docs/guide"])
+def test_a_page_needs_no_other_host_and_no_script(node: Node, path: str) -> None:
     with node.api() as api:
-        answer = api.get("/docs")
+        answer = api.get(path)
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'")

@@ -15,7 +15,9 @@ import pytest
 from bullion.api import docs_page as served
 from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
+from tests.api.description import TEST
 from tools.docs_page import docs_page
+from tools.docs_page.pieces import slug
 
 Json = dict[str, Any]
 
@@ -105,8 +107,48 @@ def test_it_has_no_script_and_needs_no_other_host() -> None:
     assert {name for name, _ in PAGE.attributes if name.startswith("on") or name in ("src", "style")} == set()
     assert {href for href in PAGE.values("href") if not href.startswith("#")} == {
         "/openapi.json",
+        "/docs/guide",
         "/postman.json",
     }
+
+
+def test_each_call_is_shown_in_four_languages() -> None:
+    """But for the pages of the service itself, which need no client."""
+    for path, item in DESCRIPTION["paths"].items():
+        for method in item:
+            if not path.startswith(TEST):
+                continue
+            anchor = slug(f"{method}-{path.removeprefix(TEST)}")
+            shown = re.findall(r"<label for=\"[^\"]+\">([^<]+)</label>", article(DESCRIPTION, anchor))
+            languages = ["curl", "Python", "CLI", "TypeScript"]
+            if anchor in NO_COMMAND or "webhooks" in anchor:
+                languages.remove("CLI")
+            assert shown == languages, anchor
+
+
+NO_COMMAND = {"get-quotes-stream"}
+
+
+def test_one_language_is_chosen_and_each_has_its_own_pane() -> None:
+    shown = article(DESCRIPTION, "post-orders")
+    tabs = shown.partition('<div class="tabs">')[2].partition("</div>")[0]
+    assert tabs.count(" checked") == 1
+    assert tabs.count("<input") == tabs.count("<label") == tabs.count("<pre>") == 4
+    assert len(set(re.findall(r'id="([^"]+)"', tabs))) == 4
+
+
+def test_the_guide_leads_only_to_what_the_service_serves() -> None:
+    text = served.guide_page().body.decode()
+    links = set(Page(text).values("href"))
+    assert {link for link in links if not link.startswith("#")} == {
+        "/docs",
+        "/docs#refusals",
+        "/openapi.json",
+        "/postman.json",
+    }
+    assert {link[1:] for link in links if link.startswith("#")} <= set(Page(text).values("id"))
+    assert Page(text).tags.isdisjoint({"script", "img", "iframe", "link", "object", "form", "base"})
+    assert "Idempotency and retries" in text
 
 
 def test_hostile_text_stays_text() -> None:
@@ -208,7 +250,7 @@ KEYED = [
 def curl(anchor: str, description: Json = DESCRIPTION) -> list[str]:
     """The words of the example call, as a shell would hand them to curl."""
     shown = article(description, anchor).partition("Example call")[2]
-    found = re.search(r"</figcaption><pre><code>(.*?)</code>", shown, re.DOTALL)
+    found = re.search(r"</label><pre><code>(.*?)</code>", shown, re.DOTALL)
     assert found is not None
     words = shlex.split(unescape(found.group(1)))
     assert words[:2] == ["curl", "-s"]

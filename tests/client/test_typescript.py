@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from bullion_client import Client
 from tests.docs.demo import Demo, demo_in
 from tests.docs.markdown import ROOT, blocks
 from tests.support.command import environment
 from tests.support.orders import UNBOUNDED
+from tools.docs_page.languages import ORDER_ID, SHOWN, TYPESCRIPT, in_other_languages
 from tools.npm_programs import NotInstalled, npm_program
 from tools.typescript_types import TYPES, types
 
@@ -95,6 +97,23 @@ def test_its_types_know_the_environment_and_the_program_of_its_page_works(built:
     assert bought == "filled 5.0000 g"
     assert len(found) == 36
     assert event.split()[1] == "order.created"
+
+
+def test_the_calls_of_the_reference_work(built: Path, demo: Demo) -> None:
+    """All are compiled; those that end and need no webhook are run."""
+    project = built.parents[1] / "calls"
+    project.mkdir()
+    with Client(demo.variables()["API"], demo.variables()["KEY"]) as client:
+        order_id = client.buy("GOLD", 1).id
+    for anchor in SHOWN:
+        text = in_other_languages(anchor)[TYPESCRIPT].replace(ORDER_ID, order_id)
+        (project / f"{anchor}.mts").write_text(PROCESS + text, "utf-8")
+    files = sorted(f"{anchor}.mts" for anchor in SHOWN)
+    run(project, program("tsc"), *STRICT, *LIBRARIES, *files)
+    ending = [anchor for anchor in SHOWN if "webhooks" not in anchor and not anchor.endswith("stream")]
+    assert len(ending) > 5
+    for anchor in sorted(ending):
+        assert run(project, "node", f"{anchor}.mjs", **address(demo)).strip(), anchor
 
 
 def test_it_has_no_dependency_and_names_no_registry() -> None:

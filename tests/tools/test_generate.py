@@ -23,6 +23,7 @@ FILES = [
     "docs/postman.json",
     "docs/scaling.md",
     "src/bullion/api/docs.html",
+    "src/bullion/api/guide.html",
     "src/bullion_client/retry_table.py",
     *pictures(ROOT),
 ]

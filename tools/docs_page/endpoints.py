@@ -11,16 +11,17 @@ from .answers import answer_rows
 from .calls import Endpoint, environment_of, media
 from .curl import curl_line
 from .examples import example_answers, example_refusals
+from .languages import in_other_languages
 from .pieces import (
     Json,
     badge,
     badges,
-    figure,
     method_mark,
     paragraphs,
     prose,
     slug,
     table,
+    tabs,
 )
 from .sections import Article, Section
 from .shapes import fields, type_words
@@ -62,9 +63,14 @@ def _article(endpoint: Endpoint, description: Json, before: str) -> Article:
 {_words(endpoint)}
 <p>{needs}</p>
 {_parameters(endpoint)}{_request_body(operation, components["schemas"])}
-{figure(f"Example call{badge(called)}", escape(curl_line(endpoint, scheme)))}{example_answers(endpoint)}
+{tabs(f"Example call{badge(called)}", endpoint.anchor, _calls(endpoint, scheme))}{example_answers(endpoint)}
 {table(("Status", "Answer", "Headers"), answer_rows(endpoint, description))}{example_refusals(endpoint)}"""
     return Article(endpoint.anchor, endpoint.title, body, _extension(operation), before)
+
+
+def _calls(endpoint: Endpoint, scheme: Json) -> dict[str, str]:
+    calls = {"curl": curl_line(endpoint, scheme), **in_other_languages(endpoint.anchor)}
+    return {language: escape(call) for language, call in calls.items()}
 
 
 def _words(endpoint: Endpoint) -> str:

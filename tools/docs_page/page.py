@@ -34,8 +34,12 @@ def _style(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
+def page_style() -> str:
+    return _style("style.css") + _style("reference.css")
+
+
 def docs_page(description: Json) -> str:
-    style = _style("style.css") + _style("reference.css")
+    style = page_style()
     endpoints = endpoints_of(description["paths"])
     sections = "\n".join(map(section_html, reference_sections(description)))
     title = escape(description["info"]["title"])
@@ -86,7 +90,8 @@ def _introduction(info: Json) -> str:
 <h1>{escape(info["title"])} <span class="version">{escape(info["version"])}</span></h1>
 <p class="lead">{prose(info["summary"])}</p>
 {paragraphs(info["description"])}
-<p><a class="button" href="/openapi.json">OpenAPI description</a>
+<p><a class="button" href="/docs/guide">Client guide</a>
+<a class="button" href="/openapi.json">OpenAPI description</a>
 <a class="button" href="/postman.json">Postman collection</a></p>
 </header>"""
 

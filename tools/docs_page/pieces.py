@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -26,6 +26,20 @@ def _cell(column: str, content: str) -> str:
 
 def figure(caption: str, code: str) -> str:
     return f"<figure><figcaption>{caption}</figcaption><pre><code>{code}</code></pre></figure>"
+
+
+def tabs(caption: str, name: str, codes: Mapping[str, str]) -> str:
+    """The same in several languages, one of which is shown. Without a script: each tab is a radio button."""
+    group = f"tabs-{slug(name)}"
+    heads, panes = [], []
+    for number, (language, code) in enumerate(codes.items()):
+        own = f"{group}-{slug(language)}"
+        chosen = "" if number else " checked"
+        button = f'<input type="radio" name="{group}" id="{own}"{chosen}>'
+        heads.append(f'{button}<label for="{own}">{escape(language)}</label>')
+        panes.append(f"<pre><code>{code}</code></pre>")
+    shown = f'<div class="tabs">{"".join(heads)}{"".join(panes)}</div>'
+    return f"<figure><figcaption>{caption}</figcaption>{shown}</figure>"
 
 
 def own_anchor(text: str, anchor: str) -> str:

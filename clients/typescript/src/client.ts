@@ -1,11 +1,11 @@
 // The client: each call of the API, with retries. An order keeps its Idempotency-Key on every try.
 
-import { BullionError, EventsGone, NoAnswer, OutcomeUnknown, Refusal } from "./errors.js";
+import { BullionError, NoAnswer, OutcomeUnknown, Refusal } from "./errors.js";
 import { type Decimal, type NewOrder, orderJson, type TradeType } from "./order.js";
 import { judge, LINGER_MS, pauseMs } from "./retry.js";
 import type { components, operations } from "./schema.js";
-import { messages } from "./sse.js";
-import { answerOf, type Fetch, opened } from "./transport.js";
+import { type Message, messages } from "./sse.js";
+import { answerOf, type Fetch, type Method, opened } from "./transport.js";
 
 type Schemas = components["schemas"];
 
@@ -177,23 +177,47 @@ export class BullionClient<E extends Environment = Environment> {
 
   // --- Events as they happen -------------------------------------------------------------------------------
 
+  /** Each price that changes, without end, if the broker offers it. */
+  async *quoteStream(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Schemas["Quote"], void, undefined> {
+    for await (const message of this.#messages("/quotes/stream", () => ({}), options.signal)) {
+      if (message.data !== undefined) yield JSON.parse(message.data) as Schemas["Quote"];
+    }
+  }
+
   /**
    * Every event, without end, gap or double: after a break it goes on after the last one. Throws `EventsGone` if
    * events were missed that are no longer kept, and a `Refusal` if the key may no longer read.
    */
   async *stream(options: StreamOptions = {}): AsyncGenerator<AccountEvent<E>, void, undefined> {
     let last = options.after;
-    for (let failed = 0; ; ) {
+    const position = (): Record<string, string> => (last === undefined ? {} : { "Last-Event-ID": `${last}` });
+    for await (const message of this.#messages("/events/stream", position, options.signal)) {
+      if (message.data !== undefined) {
+        const event = JSON.parse(message.data) as AccountEvent<E>;
+        if (last !== undefined && event.number <= last) continue;
+        last = event.number;
+        yield event;
+      } else if (last === undefined && message.id !== undefined && /^[0-9]+$/.test(message.id)) {
+        last = Number(message.id);
+      }
+    }
+  }
+
+  /** The messages of a stream, which is opened again after every break, until it is refused or told to end. */
+  async *#messages(
+    path: string,
+    headers: () => Readonly<Record<string, string>>,
+    ended: AbortSignal | undefined,
+  ): AsyncGenerator<Message, void, undefined> {
+    for (let failed = 0; !ended?.aborted; ) {
       const abort = new AbortController();
-      const signal = AbortSignal.any([abort.signal, ...(options.signal ? [options.signal] : [])]);
       let silence = setTimeout(() => abort.abort(), SILENT_MS);
       try {
-        const headers = { Accept: "text/event-stream", ...(last === undefined ? {} : { "Last-Event-ID": `${last}` }) };
         const response = await opened(this.#fetch, {
           method: "GET",
-          url: `${this.#base}/events/stream`,
-          headers: { ...this.#headers, ...headers },
-          signal,
+          url: this.#base + path,
+          headers: { ...this.#headers, Accept: "text/event-stream", ...headers() },
+          signal: AbortSignal.any([abort.signal, ...(ended ? [ended] : [])]),
         });
         if (response.body === null) throw new NoAnswer("The stream has no body", response.status);
         for await (const message of messages(response.body)) {
@@ -201,30 +225,28 @@ export class BullionClient<E extends Environment = Environment> {
           silence = setTimeout(() => abort.abort(), SILENT_MS);
           failed = 0;
           if (message.type === "end") break; // The next try is told why.
-          if (message.data !== undefined) {
-            const event = JSON.parse(message.data) as AccountEvent<E>;
-            if (last !== undefined && event.number <= last) continue;
-            last = event.number;
-            yield event;
-          } else if (last === undefined && message.id !== undefined && /^[0-9]+$/.test(message.id)) {
-            last = Number(message.id);
-          }
+          yield message;
         }
       } catch (error) {
-        if (options.signal?.aborted) return;
-        if (error instanceof EventsGone || (error instanceof Refusal && !judge(error).again)) throw error;
-        if (error instanceof NoAnswer && error.status !== undefined && !judge(error).again) throw error;
+        if (ended?.aborted) return;
+        const misled = error instanceof NoAnswer && error.status !== undefined;
+        if ((error instanceof Refusal || misled) && !judge(error).again) throw error;
         failed += 1;
         await sleep(pauseMs(error, failed));
       } finally {
         clearTimeout(silence);
         abort.abort();
       }
-      if (options.signal?.aborted) return;
     }
   }
 
   // --- Calls -----------------------------------------------------------------------------------------------
+
+  /** A call that has no method here, such as those of webhooks. It is sent once. */
+  call<Body>(method: Method, path: string, body?: unknown): Promise<Body> {
+    const headers = body === undefined ? {} : { "Content-Type": "application/json" };
+    return this.#send(method, path, headers, this.#timeoutMs, body === undefined ? undefined : JSON.stringify(body));
+  }
 
   async #read<Body>(path: string, query: object = {}, moreMs = 0): Promise<Body> {
     const given = Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== undefined);
@@ -243,7 +265,7 @@ export class BullionClient<E extends Environment = Environment> {
   }
 
   async #send<Body>(
-    method: "GET" | "POST",
+    method: Method,
     target: string,
     headers: Readonly<Record<string, string>>,
     timeoutMs: number,

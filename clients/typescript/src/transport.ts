@@ -3,9 +3,10 @@
 import { EventsGone, NoAnswer, Refusal } from "./errors.js";
 
 export type Fetch = typeof fetch;
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 export interface Sent {
-  readonly method: "GET" | "POST";
+  readonly method: Method;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

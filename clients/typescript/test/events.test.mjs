@@ -87,6 +87,10 @@ test("events that are gone are told with what is there", async () => {
   await assert.rejects(client().stream({ after: beyond }).next(), EventsGone);
 });
 
+test("a stream that is refused says why", async () => {
+  await assert.rejects(client().quoteStream().next(), { code: "quote_stream_disabled", status: 403 });
+});
+
 test("the stream's text may come in any pieces", async () => {
   const text = "retry: 1000\nid: 7\n: \n\n: \r\n\r\nid: 8\revent: order.created\rdata: {\rdata:  1}\r\r\ndata: half";
   for (const size of [1, 2, 3, text.length]) {

@@ -1,6 +1,6 @@
-"""The page at `/docs`: the OpenAPI description for people. `make generate` writes it with `tools/docs_page`.
+"""The pages at `/docs` and `/docs/guide`, for people. `make generate` writes them.
 
-It has no script and loads nothing, so its Content-Security-Policy forbids everything but its own style sheet.
+They have no script and load nothing: their Content-Security-Policy allows their own style sheet alone.
 """
 
 from base64 import b64encode
@@ -9,11 +9,19 @@ from importlib import resources
 
 from bullion.web.response import Response
 
-DOCS = "/docs"
+DOCS, GUIDE = "/docs", "/docs/guide"
 
 
 def docs_page() -> Response:
-    page = resources.files(__package__).joinpath("docs.html").read_bytes()
+    return _page("docs.html")
+
+
+def guide_page() -> Response:
+    return _page("guide.html")
+
+
+def _page(name: str) -> Response:
+    page = resources.files(__package__).joinpath(name).read_bytes()
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     digest = b64encode(sha256(style).digest()).decode("ascii")
     policy = (

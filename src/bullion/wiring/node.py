@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bullion.api.app import TradingApi
-from bullion.api.docs_page import DOCS, docs_page
+from bullion.api.docs_page import DOCS, GUIDE, docs_page, guide_page
 from bullion.api.endpoints import endpoints
 from bullion.api.event_stream import EventStreams
 from bullion.api.events import Events
@@ -272,4 +272,5 @@ def _pages() -> Mapping[str, Response]:
         "/openapi.json": Response(200, encode_json(description)),
         "/postman.json": Response(200, encode_json(postman_collection(description))),
         DOCS: docs_page(),
+        GUIDE: guide_page(),
     }
