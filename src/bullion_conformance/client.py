@@ -1,7 +1,8 @@
 """The kit's own API client: one key on the path of one environment."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from uuid import uuid4
 from bullion_conformance.codes import STATUS
 from bullion_conformance.connection import PRODUCTION_PATH, TEST_PATH, Connection
 from bullion_conformance.exchange import Exchange
+from bullion_conformance.open_stream import OpenStream
 from bullion_conformance.pace import Payer
 from bullion_conformance.shapes import value_of, values_of, whole
 from bullion_conformance.verdict import CheckFailed, expect, expect_equal
@@ -96,6 +98,27 @@ class Client:
 
     def positions(self) -> Exchange:
         return self.call("GET", "/positions")
+
+    def events(self, **parameters: Any) -> Exchange:
+        return self.call("GET", "/events", **parameters)
+
+    @contextmanager
+    def opened_stream(
+        self, headers: Mapping[str, str] | None = None, **parameters: Any
+    ) -> Iterator[OpenStream]:
+        """The stream of the account's events."""
+        query = f"?{urlencode(parameters)}" if parameters else ""
+        sent = {"X-API-Key": self.key, "Accept": "text/event-stream", **(headers or {})}
+        with self.connection.open(f"{self.path}/events/stream{query}", sent) as stream:
+            yield stream
+
+    def stream(
+        self, until: str = "", headers: Mapping[str, str] | None = None, **parameters: Any
+    ) -> Exchange:
+        """What a stream tells up to the message that contains `until`, or its refusal."""
+        with self.opened_stream(headers, **parameters) as stream:
+            stream.read(until) if stream.response.status_code == OK else stream.read_to_end()
+        return self.connection.current[-1]
 
     def place(self, idempotency_key: str | None = None, /, **fields: Any) -> Exchange:
         """Place a small order. Unless given, its side brings the position back to zero."""

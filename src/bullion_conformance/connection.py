@@ -1,12 +1,14 @@
 """The connection to the service: sends calls within the rate limits, and records each with its response."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import httpx
 
 from bullion_conformance.exchange import Exchange
+from bullion_conformance.open_stream import PATIENCE_S, OpenStream
 from bullion_conformance.pace import Pace, Payer
 
 UNAUTHORIZED = 401
@@ -69,6 +71,30 @@ class Connection:
         self.seen.append(exchange)
         self.current.append(exchange)
         return exchange
+
+    @contextmanager
+    def open(self, target: str, headers: Mapping[str, str]) -> Iterator[OpenStream]:
+        """A stream. What it told is recorded when it is closed."""
+        pairs = [*headers.items(), *([] if self.host is None else [("Host", self.host)])]
+        started = time.perf_counter()
+        with self.http.stream("GET", target, headers=pairs, timeout=PATIENCE_S) as answer:
+            stream = OpenStream(answer)
+            try:
+                yield stream
+            finally:
+                exchange = Exchange(
+                    environment=environment_of(target),
+                    method="GET",
+                    target=target,
+                    sent_headers=_readable(pairs),
+                    sent="",
+                    status=answer.status_code,
+                    headers={name.lower(): value for name, value in answer.headers.items()},
+                    text=stream.text,
+                    seconds=time.perf_counter() - started,
+                )
+                self.seen.append(exchange)
+                self.current.append(exchange)
 
     def _send(
         self,

@@ -5,6 +5,7 @@ from bullion_conformance.checks import (
     account,
     auth,
     errors,
+    events,
     fields,
     idempotency,
     limits,
@@ -16,6 +17,7 @@ from bullion_conformance.checks import (
     rate_headers,
     responses,
     scenarios,
+    streams,
 )
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "account",
     "auth",
     "errors",
+    "events",
     "fields",
     "idempotency",
     "limits",
@@ -34,4 +37,5 @@ __all__ = [
     "rate_headers",
     "responses",
     "scenarios",
+    "streams",
 ]
