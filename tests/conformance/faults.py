@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from bullion_conformance.requirement import Profile
-from tests.conformance.spoiling_proxy import Passing, Spoil
+from tests.conformance.spoiling_proxy import Ask, Passing, Spoil
 
 WEIGHTS = ("quantity", "price", "total")
 CLOSING = ("close_price", "realized_pnl", "closed_at")
@@ -21,6 +21,8 @@ class Fault:
     """Which requirements are looked at."""
     breaks: frozenset[str]
     """Of those, the ones that have to fail."""
+    ask: Ask | None = None
+    """What it does to requests, if its fault is not in the responses."""
 
     @property
     def profile(self) -> Profile:
@@ -35,6 +37,16 @@ def fault(*breaks: str, only: tuple[str, ...]) -> Callable[[Spoil], Spoil]:
     def register(spoil: Spoil) -> Spoil:
         FAULTS.append(Fault(spoil.__name__, spoil, only, frozenset(breaks)))
         return spoil
+
+    return register
+
+
+def deaf(*breaks: str, only: tuple[str, ...]) -> Callable[[Ask], Ask]:
+    """A fault in how requests are read."""
+
+    def register(ask: Ask) -> Ask:
+        FAULTS.append(Fault(ask.__name__, lambda _passing: None, only, frozenset(breaks), ask))
+        return ask
 
     return register
 
@@ -422,3 +434,79 @@ def the_reset_stands_still(passing: Passing) -> None:
 def a_503_does_not_say_how_long_to_wait(passing: Passing) -> None:
     if passing.status == 503:
         passing.headers.pop("retry-after", None)
+
+
+# --- Events ---------------------------------------------------------------------------------------------
+
+_IN_TEST = (
+    *("bullion.events.data", "bullion.events.pages", "bullion.events.gone", "bullion.events.bounds"),
+    *("bullion.events.hidden", "bullion.stream.resume", "bullion.stream.now"),
+)
+
+
+def _events(passing: Passing) -> list[dict[str, Any]]:
+    listed = passing.path.endswith("/events") and passing.status == 200
+    found: list[dict[str, Any]] = passing.body["items"] if listed else []
+    return found
+
+
+@fault("bullion.events.life", "bullion.events.hidden", only=("bullion.events.life", *_IN_TEST))
+def numbers_have_a_gap(passing: Passing) -> None:
+    for event in _events(passing):
+        event["number"] += event["number"] > 4
+
+
+@fault("bullion.events.data", only=_IN_TEST)
+def events_have_the_order_without_its_reference(passing: Passing) -> None:
+    for event in _events(passing):
+        event["data"]["client_order_id"] = None
+
+
+@fault("bullion.events.pages", "bullion.events.gone", only=("bullion.events.pages", "bullion.events.gone"))
+def the_newest_event_is_left_out(passing: Passing) -> None:
+    if len(_events(passing)) > 2:
+        passing.body["items"].pop()
+
+
+@fault("bullion.events.gone", only=_IN_TEST)
+def nothing_is_ever_gone(passing: Passing) -> None:
+    if passing.code == "events_gone" and passing.path.endswith("/events"):
+        passing.status, passing.body = 200, {"items": [], "next_after": 4, "has_more": False}
+
+
+@fault("bullion.events.life", only=("bullion.events.life", "bullion.events.hidden"))
+def orders_of_the_web_are_told_at_once(passing: Passing) -> None:
+    for event in _events(passing):
+        if event["data"].get("source") == "web":
+            event["type"] = "order.created"
+
+
+@deaf("bullion.events.wait", only=("bullion.events.wait", *_IN_TEST))
+def nobody_is_made_to_wait(target: str, _headers: dict[str, str]) -> str:
+    return target.replace("&wait=", "&hurry=")
+
+
+@fault("bullion.stream", "bullion.stream.resume", only=("bullion.stream", "bullion.stream.resume"))
+def a_stream_loses_an_event(passing: Passing) -> None:
+    if passing.raw is not None and passing.raw.startswith(b"id: 3\n"):
+        passing.raw = b""
+
+
+@deaf("bullion.stream.resume", only=("bullion.stream.resume", "bullion.events.pages"))
+def a_stream_begins_anew(target: str, headers: dict[str, str]) -> str:
+    for name in headers:
+        if name.lower() == "last-event-id" and headers[name] == "2":
+            headers[name] = "0"
+    return target
+
+
+@fault("bullion.stream.end", only=("bullion.stream.end", "bullion.events.gone"))
+def a_stream_ends_without_a_word(passing: Passing) -> None:
+    if passing.raw is not None and b"event: end" in passing.raw:
+        passing.raw = b""
+
+
+@fault("bullion.stream.limit", only=("bullion.stream.limit", "bullion.events.gone"))
+def too_many_streams_have_no_wait(passing: Passing) -> None:
+    if passing.code == "too_many_streams":
+        passing.headers.pop("retry-after")

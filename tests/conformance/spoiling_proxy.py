@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -55,12 +55,16 @@ def _orders(body: Any) -> Iterator[dict[str, Any]]:
 
 
 Spoil = Callable[[Passing], None]
+Ask = Callable[[str, dict[str, str]], str]
+"""Changes the headers of a request in place, and returns its target as it is sent on."""
 
 
 @dataclass
 class SpoilingProxy:
     to_url: str
     spoil: Spoil = lambda _passing: None
+    """Of a stream, each message by itself, as `raw`."""
+    ask: Ask = lambda target, _headers: target
     url: str = field(default="", init=False)
 
     @contextmanager
@@ -79,6 +83,13 @@ class SpoilingProxy:
                 server.server_close()
 
 
+def _messages(stream: httpx.Response) -> Iterator[bytes]:
+    rest = b""
+    for chunk in stream.iter_bytes():
+        *whole, rest = (rest + chunk).split(b"\n\n")
+        yield from (message + b"\n\n" for message in whole)
+
+
 def _handler(proxy: SpoilingProxy, service: httpx.Client) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -87,11 +98,30 @@ def _handler(proxy: SpoilingProxy, service: httpx.Client) -> type[BaseHTTPReques
 
         def _pass_on(self) -> None:
             sent = self.rfile.read(int(self.headers.get("content-length", 0)))
-            headers = [
-                (name, value) for name, value in self.headers.items() if name.lower() != "content-length"
-            ]
-            answer = service.request(self.command, self.path, headers=headers, content=sent or None)
+            headers = {
+                name: value for name, value in self.headers.items() if name.lower() != "content-length"
+            }
+            target = proxy.ask(self.path, headers)
             path, _, query = self.path.partition("?")
+            with service.stream(self.command, target, headers=headers, content=sent or None) as answer:
+                if answer.headers.get("content-type", "").startswith("text/event-stream"):
+                    self._answer_with_stream(answer, path)
+                else:
+                    answer.read()
+                    self._answer(answer, path, query, sent)
+
+        def _answer_with_stream(self, answer: httpx.Response, path: str) -> None:
+            self.send_response(answer.status_code)
+            self.send_header("Content-Type", answer.headers["content-type"])
+            self.send_header("Connection", "close")
+            self.end_headers()
+            with suppress(OSError):  # The reader has heard enough.
+                for message in _messages(answer):
+                    passing = Passing("GET", path, "", b"", answer.status_code, {}, None, message)
+                    proxy.spoil(passing)
+                    self.wfile.write(passing.raw or b"")
+
+        def _answer(self, answer: httpx.Response, path: str, query: str, sent: bytes) -> None:
             body = json.loads(answer.content) if answer.content else None
             kept = {name.lower(): value for name, value in answer.headers.items()}
             passing = Passing(self.command, path, query, sent, answer.status_code, kept, body)

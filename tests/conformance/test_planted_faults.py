@@ -22,6 +22,7 @@ def test_there_are_enough_and_each_looks_beyond_what_it_breaks() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_fault_is_found(fault: Fault, spoilt: Setup, proxy: SpoilingProxy) -> None:
     proxy.spoil = fault.spoil
+    proxy.ask = fault.ask or proxy.ask
     report = checked(spoilt, *fault.only, profile=fault.profile)
     failed = {
         finding.requirement.id: finding for finding in report.findings if finding.verdict is Verdict.FAILED
