@@ -73,8 +73,6 @@ class EventFeed:
         self._tries: Tries | None = None
         self._streaming = True
         self._retry_s = 0.0
-        self._trouble: BullionError | None = None
-        """An error to handle once the events before it were given."""
 
     def open(self) -> Flow[None]:
         """Connect, so that nothing is missed from now on."""
@@ -97,22 +95,16 @@ class EventFeed:
 
     def _step(self) -> Flow[None]:
         """Read once, from wherever events come at the moment."""
-        trouble, self._trouble = self._trouble, None
+        moment = yield from now()
+        again = moment.seconds >= self._support.stream_again_at
+        self._streaming = self._connection is not None or again
         try:
-            if trouble is not None:
-                raise trouble
-            moment = yield from now()
-            again = moment.seconds >= self._support.stream_again_at
-            self._streaming = self._connection is not None or again
             if self._streaming:
                 yield from self._read_stream()
             else:
                 yield from self._read_list()
         except BullionError as error:
-            if self._events:
-                self._trouble = error
-            else:
-                yield from self._recover(error)
+            yield from self._recover(error)
 
     # --- The stream ---------------------------------------------------------------------------------------
 

@@ -273,15 +273,27 @@ def test_later_breaks_have_a_deadline_of_their_own() -> None:
 
 
 def test_a_wait_that_was_interrupted_loses_nothing() -> None:
-    world = EventWorld([streamed(FIRST % 2, told(3)), streamed(FIRST % 3, told(4))])
+    first = streamed(FIRST % 2, told(3), told(4), told(5))
+    world = EventWorld([first, streamed(FIRST % 3, told(4))])
     reading = feed(2)
     assert numbers(world, reading, 1) == [3]
     flow = reading.next()
     flow.send(None)  # now
     flow.send(world.now())  # A read of the connection begins, and what it reads is lost.
+    first.pieces.pop(0)
     flow.close()
     assert numbers(world, reading, 1) == [4]
     assert (asked(world), world.closed) == (["after=2", "after=3"], 1)
+
+
+def test_a_stream_that_is_open_is_kept_when_another_finds_none() -> None:
+    client = caller()
+    world = EventWorld([streamed(FIRST % 2, told(3), told(4)), NOT_FOUND], answer(200, page(8, 8)))
+    first, second = (client._event_feed(after, 60, None) for after in (2, 7))
+    assert numbers(world, first, 1) == [3]
+    assert numbers(world, second, 1) == [8]
+    assert numbers(world, first, 1) == [4]
+    assert len(world.sent) == 1
 
 
 @pytest.mark.parametrize(("after", "kind"), [(-1, ValueError), (True, TypeError), ("7", TypeError)])

@@ -21,9 +21,9 @@ from bullion_client import (
     TradingEvent,
     UnexpectedAnswer,
 )
-from bullion_client.event_reader import event_answer, read_event
+from bullion_client.event_reader import event_answer, read_event, read_event_page
 from bullion_client.responses import Answer
-from tests.client.event_samples import DATA, event
+from tests.client.event_samples import DATA, event, page
 
 RESPONSE = httpx.Response(200, request=httpx.Request("GET", "http://x/events"))
 
@@ -94,6 +94,30 @@ def test_a_missing_field_is_named(missing: str) -> None:
 def test_data_of_a_wrong_shape_is_named() -> None:
     with pytest.raises(UnexpectedAnswer, match=r"data\.halted"):
         read(event(1, data={"halted": "yes"}))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        page(3, 4, after=5),
+        page(3, 4, after=3),
+        page(3, 2, after=9),
+        page(3, 2, more=True),
+        page(4, 5),
+        page(2, 3),
+        {**page(3, 4), "items": [event(3), event(3)]},
+        {**page(3, 4), "items": [event(4), event(3)]},
+    ],
+    ids=["ahead", "behind", "elsewhere", "more of nothing", "a gap", "again", "a double", "out of order"],
+)
+def test_a_page_that_would_lead_astray(fields: dict[str, Any]) -> None:
+    with pytest.raises(UnexpectedAnswer, match="its events"):
+        read_event_page(2, Answer(RESPONSE, fields))
+
+
+def test_a_page_without_a_beginning_begins_anywhere() -> None:
+    assert read_event_page(None, Answer(RESPONSE, page(7, 8))).next_after == 8
+    assert read_event_page(None, Answer(RESPONSE, page(1, 0))).items == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "1e999999999999999999", "[" * 100_000])

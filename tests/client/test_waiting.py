@@ -314,6 +314,13 @@ def test_a_wait_without_end() -> None:
     assert [query.rpartition("=")[2] for query in queries(world)[1:]] == ["25"] * 3
 
 
+def test_retry_after_is_obeyed_although_there_are_events() -> None:
+    limited = refusal(429, "rate_limited", retry_after=9)
+    world = world_with(Events(), limited, settled("open"))
+    assert world.run(waiting(pending_order())).status == "open"
+    assert (world.pauses, len(world.asked)) == ([9], 1)
+
+
 def test_a_short_wait_polls() -> None:
     world = world_with(Events(), PENDING)
     assert world.run(waiting("7", timeout=1.9)).status == "pending"
