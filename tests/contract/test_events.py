@@ -13,6 +13,7 @@ from bullion.allocation.book import account_of
 from bullion.api.wire.events import event_json
 from bullion.api.wire.orders import order_view
 from bullion.events.event import AccountEvent, EventsGone, EventType
+from bullion.events.recent_orders import RecentOrders
 from bullion.events.watch import EventWatch
 from bullion.orders.life import hidden
 from bullion.orders.order import Order
@@ -140,6 +141,11 @@ async def test_a_reader_finds_exactly_what_happened(dealings: Dealings, engine: 
         assert [told(event) for event in found] == history.expected
         assert [event.number for event in found] == list(range(1, len(found) + 1))
         assert len({event.id for event in found}) == len(found)
+    reader = stored(engine)
+    reader.recent = RecentOrders(lambda _book_id: True)
+    for order in history.orders[1::2]:
+        reader.recent.add(order)
+    assert [told(event) for event in await reader.read(history.book, 0, 200)] == history.expected
     for after in range(len(history.expected) + 1):
         page = await stored(engine).read(history.book, after, 4)
         assert [told(event) for event in page] == history.expected[after : after + 4]

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,15 @@ class StreamReader:
         self.last_id: str | None = None
         self.comments = 0
         self.retry_ms: int | None = None
+
+    def leave(self) -> None:
+        """Close the connection, also from another thread."""
+        with contextlib.suppress(OSError):
+            self.answer.extensions["network_stream"].get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+
+    def read(self) -> Message | None:
+        """The next event; None at the end of the stream."""
+        return self._next()
 
     def next(self) -> Message:
         """The next event; fails if the stream ends before."""
@@ -88,5 +98,4 @@ def streaming(http: httpx.Client, path: str, **headers: str) -> Iterator[StreamR
             answer.read()
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == "text/event-stream"
-        assert answer.headers["x-accel-buffering"] == "no"
         yield StreamReader(answer).begin()
