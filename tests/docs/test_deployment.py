@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bullion import serve
-from bullion.api import gate
+from bullion.api import charges, event_stream, gate, open_streams
 from bullion.booking import hedge_requests, hedging, queue, verify
 from bullion.budgets import redis_link
 from bullion.hedge import watch
@@ -126,6 +126,20 @@ def test_how_fresh_the_metrics_of_the_hedge_are() -> None:
 
 def test_how_long_memory_is_believed() -> None:
     assert f"up to {gate.MEMORY_AGE_NS_MAX // 1_000_000_000} seconds" in section("Outages")
+
+
+def test_the_numbers_of_streams() -> None:
+    words = section("Reverse proxy").partition("### Streams")[2]
+    assert f"may have {Settings().streams_per_key} streams open" in words
+    assert f"open {charges.STREAMS_PER_MINUTE} in a minute" in words
+    assert f"longer than {open_streams.HEARTBEAT_S:g} seconds" in words
+    assert f"unread for {GuardedProtocol.WRITE_SECONDS:g} seconds" in words
+    assert event_stream._PAUSE_S * 5 == 1
+    (nginx,) = [block.text for block in of_language("nginx") if "upstream" in block.text]
+    (haproxy,) = [block.text for block in of_language("text") if block.text.startswith("defaults")]
+    limits = re.findall(r"(?:proxy_read_timeout|timeout server|timeout client) (\d+)s", nginx + haproxy)
+    assert len(limits) == 3
+    assert all(int(limit) >= 2 * open_streams.HEARTBEAT_S for limit in limits)
 
 
 def test_the_names_of_transactions_and_locks() -> None:

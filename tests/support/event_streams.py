@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE_S = 15.0
+PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)

@@ -91,17 +91,19 @@ class OpenStream:
     def _ended(self, why: StreamEnd) -> None:
         self._streams.remove(self, why)
         self.on_end()
+        told = {
+            "request_id": self.request_id.decode("ascii"),
+            "kind": self.kind.value,
+            "why": why.value,
+            "key_id": self.key_id,
+            "events": self.sent,
+            "seconds": round(monotonic() - self._since_s, 1),
+        }
         # Slow readers and refused callers are worth a line; that a client left is not.
-        log = _log.info if why in (StreamEnd.SLOW_READER, StreamEnd.REFUSED) else _log.debug
-        log(
-            "stream_ended",
-            request_id=self.request_id.decode("ascii"),
-            kind=self.kind.value,
-            why=why.value,
-            key_id=self.key_id,
-            events=self.sent,
-            seconds=round(monotonic() - self._since_s, 1),
-        )
+        if why in (StreamEnd.SLOW_READER, StreamEnd.REFUSED):
+            _log.info("stream_ended", **told)
+        else:
+            _log.debug("stream_ended", **told)
 
 
 class StreamCounts:
