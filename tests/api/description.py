@@ -19,6 +19,7 @@ DESCRIPTION = openapi()
 TEST, PRODUCTION = "/api/trading/test/v1", "/api/trading/v1"
 ME = [f"{TEST}/me", f"{PRODUCTION}/me"]
 BELOW = ["/orders", "/orders/{order_id}", "/positions", "/symbols", "/quotes", "/events"]
+STREAMS = [f"{base}{path}/stream" for base in (TEST, PRODUCTION) for path in ("/quotes", "/events")]
 READS = [TEST + path for path in BELOW]
 ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS = READS
 REAL_READS = [PRODUCTION + path for path in BELOW]
@@ -99,7 +100,7 @@ def schema_of(name: str) -> Json:
 
 def codes(response: Json) -> list[str]:
     """The codes of its examples. Its schema has the bodies of these codes, and no other body."""
-    content = response["content"]["application/json"]
+    content = media_of(response)
     shown = list(content["examples"])
     bodies = content["schema"].get("oneOf", [content["schema"]])
     assert sorted(body["$ref"].rpartition("/")[2] for body in bodies) == sorted(set(map(body_of, shown)))
@@ -140,7 +141,7 @@ def in_earnest(path: str, method: str = "get") -> Json:
     found.pop("x-scenario-header", None)
     for response in found["responses"].values():
         response["headers"].pop(SCENARIO, None)
-        content = response["content"]["application/json"]
+        content = media_of(response)
         added = SCENARIO_CODES & content.get("examples", {}).keys()
         others = content.get("examples", {}).keys() - added
         if added and all(ROWS[code] in CATALOGUE[: CATALOGUE.index(RATE_LIMITED)] for code in others):
@@ -154,7 +155,14 @@ def in_earnest(path: str, method: str = "get") -> Json:
 
 
 def is_refused(response: Json) -> bool:
-    return "examples" in response["content"]["application/json"]
+    return "examples" in media_of(response)
+
+
+def media_of(response: Json) -> Json:
+    """The content of the one kind that the response has: JSON, or a stream of events."""
+    (media,) = response["content"].values()
+    found: Json = media
+    return found
 
 
 def check(value: Any, schema: Json) -> None:
@@ -181,7 +189,7 @@ def every_response() -> Iterator[Json]:
 
 
 def examples(response: Json) -> list[Any]:
-    media = response["content"]["application/json"]
+    media = media_of(response)
     if "example" in media:
         return [media["example"]]
     shared = DESCRIPTION["components"]["examples"]

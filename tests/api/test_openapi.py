@@ -15,6 +15,7 @@ from bullion.accounts.account import Account
 from bullion.accounts.switches import Switches
 from bullion.api.app import TradingApi
 from bullion.api.endpoints import endpoints
+from bullion.api.event_stream import EventStreams
 from bullion.api.events import Events
 from bullion.api.gate import Gate
 from bullion.api.market_data import MarketData
@@ -23,6 +24,7 @@ from bullion.api.openapi.endpoints import ME as ME_ENDPOINT
 from bullion.api.openapi.refusals import WITH_KEY
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
+from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
@@ -39,6 +41,7 @@ from tests.api.description import (
     READS,
     REAL_READS,
     ROWS,
+    STREAMS,
     Json,
     body_of,
     check,
@@ -47,10 +50,12 @@ from tests.api.description import (
     examples,
     in_earnest,
     is_refused,
+    media_of,
     operations,
     refused,
     refused_in_earnest,
     responses,
+    schema_of,
 )
 
 SAID = {
@@ -142,7 +147,7 @@ def test_every_example_is_as_its_schema_says() -> None:
     checked = 0
     for response in every_response():
         for example in examples(response):
-            check(example, response["content"]["application/json"]["schema"])
+            check(example, media_of(response)["schema"])
             checked += 1
     assert checked >= 2 * sum(map(len, ME_CODES.values()))
 
@@ -274,6 +279,8 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
         (real_orders, market_data),
         Events(nothing, nothing, nothing),
         Scenarios(nothing, nothing, nothing, orders),
+        EventStreams(nothing, nothing, nothing),
+        (QuoteStreams(nothing, market_data, nothing),) * 2,
     )
     app = TradingApi(cast("Gate", None), journal, checks, pages, routed)
     scope: Json = {"type": "http", "method": method, "path": path, "headers": [], "client": None}
@@ -282,7 +289,23 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
 
 
 def test_every_call_is_described_and_nothing_else() -> None:
-    assert set(DESCRIPTION["paths"]) == {*ME, *READS, *REAL_READS, *OPEN}
+    assert set(DESCRIPTION["paths"]) == {*ME, *READS, *REAL_READS, *STREAMS, *OPEN}
+
+
+@pytest.mark.parametrize("path", STREAMS)
+def test_streams_are_described(path: str) -> None:
+    content = responses(path)["200"]["content"]
+    assert list(content) == ["text/event-stream"]
+    begin, *events, rest = content["text/event-stream"]["example"].split("\n\n")
+    assert begin.startswith("retry: 1000")
+    assert rest == ""
+    items = DESCRIPTION["paths"][path.removesuffix("/stream")]["get"]["responses"]["200"]["content"]
+    schema = items["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    (data,) = [line[6:] for event in events for line in event.splitlines() if line.startswith("data: ")]
+    check(json.loads(data), schema_of(schema)["properties"]["items"]["items"])
+    assert "too_many_streams" in refused(path)["429"]
+    assert ("quote_stream_disabled" in refused(path)["403"]) == ("quotes" in path)
+    assert ("410" in refused(path)) == ("events" in path)
 
 
 @pytest.mark.parametrize("path", DESCRIPTION["paths"])

@@ -23,6 +23,7 @@ from tests.api.description import (
     REAL_ORDERS,
     REAL_QUOTES,
     REAL_SYMBOLS,
+    STREAMS,
     SYMBOLS,
     TEST,
     Json,
@@ -58,7 +59,7 @@ def test_each_call_names_its_scope(base: str, path: str, method: str, scope: str
 
 def test_what_is_beyond_the_specification_is_marked() -> None:
     marked = {(path, method) for path, method in operations() if operation(path, method).get("x-extension")}
-    extensions = (SYMBOLS, QUOTES, EVENTS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS)
+    extensions = (SYMBOLS, QUOTES, EVENTS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS, *STREAMS)
     assert marked == {(path, "get") for path in extensions}
     for path, method in marked:
         assert "An extension" in operation(path, method)["description"]

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from bullion.api.endpoints import endpoints
+from bullion.api.event_stream import EventStreams
 from bullion.api.events import Events
 from bullion.api.market_data import MarketData
 from bullion.api.me import Me
 from bullion.api.openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
+from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenario import ANSWER_LOST, CallScenarios, Scenario, requestable
 from bullion.api.scenarios import Scenarios
 from bullion.environment import Environment
@@ -106,7 +108,10 @@ def test_production_has_nothing_to_play_one_with() -> None:
     orders, real = Orders(nothing, nothing, nothing, nothing, nothing), ProductionOrders(*[nothing] * 5)
     data, scenarios = MarketData(nothing, nothing), Scenarios(nothing, nothing, nothing, orders)
     events = Events(nothing, nothing, nothing)
-    found = endpoints(Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), events, scenarios)
+    streams = EventStreams(nothing, nothing, nothing), (QuoteStreams(nothing, data, nothing),) * 2
+    found = endpoints(
+        Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), events, scenarios, *streams
+    )
     for path, methods in found.items():
         for endpoint in methods.values():
             plays = endpoint.simulate is not None
