@@ -20,6 +20,7 @@ from .probes import Servers, running_bench
 from .report import write_results
 from .rounds import measure_rounds
 from .service import servers
+from .streams import measure_streams
 from .table import lines
 
 RESULTS = Path("bench/results.json")
@@ -57,11 +58,12 @@ def _measure(extent: Extent) -> Findings:
             run = measure_rounds(extent, bench.probes(), _say)
             memory = bench.memory()
         beside_console = measure_beside_console(extent, shared, _say)
+        streams = measure_streams(extent, shared, _say)
         footprints = measure_footprints(extent, shared, _say)
     market = measure_market_lines(extent, _say)
     # It has servers of its own, beside which nothing else should run.
     growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
-    return Findings(run, memory, footprints, growths, beside_console, market)
+    return Findings(run, memory, footprints, growths, beside_console, streams, market)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

@@ -22,6 +22,8 @@ class Extent:
     growth_orders: int
     """Stored in all; 0 leaves growth out."""
     growth_rounds: int
+    streams: int
+    """Idle streams, whose memory is measured."""
 
 
 # More rounds rather than longer ones: noise that lasts for seconds then spoils some of them, and the median
@@ -39,6 +41,7 @@ FULL = Extent(
     accounts=100_000,
     growth_orders=1_000_000,
     growth_rounds=20,
+    streams=2_000 + 30,
 )
 FULL_GROWTH = replace(FULL, growth_orders=10_000_000, growth_rounds=60)
 QUICK = Extent(
@@ -54,4 +57,5 @@ QUICK = Extent(
     accounts=200,
     growth_orders=0,
     growth_rounds=0,
+    streams=60,
 )

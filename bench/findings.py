@@ -19,6 +19,7 @@ class Findings:
     footprints: list[Footprint] = field(default_factory=list)
     growths: list[Growth] = field(default_factory=list)
     beside_console: list[RatioResult] = field(default_factory=list)
+    streams: list[RatioResult] = field(default_factory=list)
     market: MarketFindings = field(default_factory=MarketFindings)
 
     @property
@@ -29,4 +30,4 @@ class Findings:
             for ratio in RATIOS
             if all(point in self.run.outcomes for point in ratio.points)
         ]
-        return found + self.beside_console + growth_ratios(self.growths)
+        return found + self.beside_console + self.streams + growth_ratios(self.growths)

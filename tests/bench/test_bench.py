@@ -47,6 +47,10 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     assert results["rounds"] == QUICK.rounds
     assert set(results["ratios"]) - {"console_update_s"} == {ratio.name for ratio in RATIOS} | {
         "orders_beside_console",
+        "orders_with_events_vs_without",
+        "idle_streams_mb",
+        "idle_streams_cores",
+        "event_to_500_streams_ms",
     }
     assert set(results["market"]["ratios"]) == MARKET_LINES
     for ratio in results["ratios"].values():
