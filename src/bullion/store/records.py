@@ -45,6 +45,7 @@ from .node_reports import read_reports
 from .rate_records import RateRecords
 from .search_records import SearchRecords
 from .session_records import SessionRecords
+from .webhooks import WebhookRecords
 
 T = TypeVar("T")
 
@@ -67,6 +68,7 @@ class Records(
     SessionRecords,
     FactorRecords,
     EventRecords,
+    WebhookRecords,
 ):
     """One open transaction. A change reaches the memory of every node within a second.
 

@@ -1,0 +1,157 @@
+"""Webhooks that have something to deliver, and what became of it. See `bullion.events.webhook_delivery`."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from bullion.events.webhook import ATTEMPTS_KEPT, Attempt, DeadEvent, Webhook
+from bullion.events.webhook_retries import US_PER_S, Decision, NextStep
+
+from .engine import Engine, Row, Transaction, Value, one_row
+from .webhooks import dead_event_of, webhook_of
+
+
+class StoredWebhookQueue:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def claim(self, limit: int, lease_s: float) -> Sequence[Webhook]:
+        holder = uuid4().hex
+        """One for each claim: also a node that leases a webhook again is another holder."""
+
+        async def count(transaction: Transaction) -> Row:
+            now_us = await _clock_us(transaction)
+            return await one_row(transaction, "webhooks_due", now_us, 1)
+
+        async def body(transaction: Transaction) -> list[Webhook]:
+            now_us = await _clock_us(transaction)
+            values = (now_us, limit, holder, now_us + _us(lease_s))
+            return [webhook_of(row) for row in await transaction.all("claim_webhooks", *values)]
+
+        if not (await self._engine.read("webhooks_due", count))["due"]:
+            return ()
+        return await self._engine.write("claim_webhooks", body, custom_plans=True)
+
+    async def renew(self, webhook: Webhook, lease_s: float) -> Webhook | None:
+        return await self._engine.write(
+            "renew_webhook", lambda open_: _held(open_, "renew_webhook", webhook, lease_s)
+        )
+
+    async def skip(self, webhook: Webhook, through: int, lease_s: float) -> Webhook | None:
+        return await self._engine.write(
+            "skip_webhook_events",
+            lambda open_: _held(open_, "skip_webhook_events", webhook, lease_s, through),
+        )
+
+    async def delivered(self, webhook: Webhook, attempt: Attempt, lease_s: float) -> Webhook | None:
+        async def body(transaction: Transaction) -> Webhook | None:
+            values = (attempt.number, await _clock_us(transaction))
+            after = await _held(transaction, "deliver_webhook_event", webhook, lease_s, *values)
+            if after is not None:
+                await _log_attempt(transaction, webhook, attempt, after.attempts)
+            return after if after is not None and after.on else None
+
+        return await self._engine.write("deliver_webhook_event", body)
+
+    async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
+        async def body(transaction: Transaction) -> None:
+            now_us = await _clock_us(transaction)
+            query, value = _AFTER_FAILURE[decision.step], _value(decision, attempt)
+            name = (webhook.book_id, webhook.id)
+            row = await transaction.one(
+                query, *name, webhook.holder, webhook.delivered_through, now_us, value
+            )
+            if row is None:
+                return
+            await _log_attempt(transaction, webhook, attempt, row["attempts"])
+            if decision.step is NextStep.GIVE_UP:
+                event = (attempt.number, attempt.event_id, attempt.type)
+                error = attempt.receipt.error
+                await transaction.run("insert_dead_event", *name, *event, now_us, webhook.tries + 1, error)
+
+        await self._engine.write("fail_webhook_event", body)
+
+    async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]:
+        rows = await self._engine.read(
+            "replayed_dead_events",
+            lambda open_: open_.all("replayed_dead_events", webhook.book_id, webhook.id),
+        )
+        return [dead_event_of(row) for row in rows]
+
+    async def replayed(
+        self, webhook: Webhook, attempt: Attempt, lease_s: float, *, forget: bool
+    ) -> Webhook | None:
+        name = (webhook.book_id, webhook.id, attempt.number)
+
+        async def body(transaction: Transaction) -> Webhook | None:
+            if forget:
+                await transaction.run("forget_dead_event", *name)
+            else:
+                await transaction.run("keep_dead_event", *name, attempt.receipt.error)
+            after = await _held(transaction, "note_replay", webhook, lease_s)
+            if after is not None:
+                await _log_attempt(transaction, webhook, attempt, after.attempts)
+            return after
+
+        return await self._engine.write("replay_webhook_event", body)
+
+    async def release(self, webhook: Webhook) -> None:
+        values = (webhook.book_id, webhook.id, webhook.holder)
+        await self._engine.write("release_webhook", lambda open_: open_.run("release_webhook", *values))
+
+    async def attempted(self, webhook: Webhook, attempt: Attempt) -> None:
+        async def body(transaction: Transaction) -> None:
+            row = await transaction.one("count_webhook_attempt", webhook.book_id, webhook.id)
+            if row is not None:
+                await _log_attempt(transaction, webhook, attempt, row["attempts"])
+
+        await self._engine.write("webhook_attempt", body)
+
+
+_AFTER_FAILURE = {
+    NextStep.TRY_AGAIN: "fail_webhook_event",
+    NextStep.GIVE_UP: "give_up_webhook_event",
+    NextStep.SWITCH_OFF: "stop_webhook",
+}
+
+
+def _value(decision: Decision, attempt: Attempt) -> Value:
+    """The last value of the query that records what follows a failure."""
+    if decision.step is NextStep.TRY_AGAIN:
+        return decision.try_at_us
+    return attempt.number if decision.step is NextStep.GIVE_UP else decision.reason
+
+
+async def _held(
+    transaction: Transaction, query: str, webhook: Webhook, lease_s: float, *values: Value
+) -> Webhook | None:
+    until_us = await _clock_us(transaction) + _us(lease_s)
+    row = await transaction.one(query, webhook.book_id, webhook.id, webhook.holder, until_us, *values)
+    return None if row is None else webhook_of(row)
+
+
+async def _log_attempt(transaction: Transaction, webhook: Webhook, attempt: Attempt, attempts: int) -> None:
+    """`attempts`: how many there were, with this one."""
+    receipt = attempt.receipt
+    await transaction.run(
+        "put_webhook_attempt",
+        webhook.book_id,
+        webhook.id,
+        attempts % ATTEMPTS_KEPT,
+        attempts,
+        attempt.number,
+        attempt.event_id,
+        attempt.type,
+        attempt.at_us,
+        receipt.status,
+        receipt.duration_ms,
+        receipt.error,
+        receipt.response,
+    )
+
+
+async def _clock_us(transaction: Transaction) -> int:
+    return int((await one_row(transaction, "catalogue_state"))["clock_us"])
+
+
+def _us(seconds: float) -> int:
+    return round(seconds * US_PER_S)

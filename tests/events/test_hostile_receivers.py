@@ -1,0 +1,247 @@
+"""Receivers that try to keep the service busy, or to lead it to the inside of the broker's network."""
+
+import asyncio
+import ssl
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from bullion.events import webhook_call
+from bullion.events.webhook import RESPONSE_BYTES_KEPT
+from bullion.events.webhook_address import Address
+from bullion.events.webhook_call import NameLookups, WebhookCalls
+from tests.support.receiver import Received, answer, certificate, receiving
+
+pytestmark = pytest.mark.anyio
+
+PUBLIC, INSIDE = "127.0.0.2", "127.0.0.1"
+"""In these tests: an address of the internet, and one of the broker's network."""
+HEADERS = {"webhook-id": "evt_1"}
+SOON_S = 0.3
+
+
+def names(*looks: Sequence[str]) -> Callable[[str, int], object]:
+    """A name that has other addresses at each look."""
+    left = [*looks]
+
+    async def resolve(_host: str, _port: int) -> list[Address]:
+        return [ip_address(each) for each in left.pop(0)]
+
+    return resolve
+
+
+def calls(*looks: Sequence[str], tls: ssl.SSLContext | None = None) -> WebhookCalls:
+    return WebhookCalls(
+        resolve=names(*looks),  # type: ignore[arg-type]
+        is_allowed=lambda address: str(address) == PUBLIC,
+        tls=tls,
+    )
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_call, "CALL_S", SOON_S)
+    monkeypatch.setattr(webhook_call, "_RESPONSE_S", SOON_S / 3)
+
+
+async def test_a_delivery(tmp_path: Path) -> None:
+    server, trusted = certificate(tmp_path, "hooks.example.com")
+    async with receiving(answer(204, b"thanks"), address=PUBLIC, tls=server) as receiver:
+        tls = ssl.create_default_context(cafile=str(trusted))
+        url = f"https://hooks.example.com:{receiver.port}/hook?a=b"
+        receipt = await calls([PUBLIC], tls=tls).post(url, HEADERS, b"{}")
+        assert (receipt.status, receipt.error) == (204, None)
+        (sent,) = receiver.received
+        assert sent.headers[":request"] == "POST /hook?a=b HTTP/1.1"
+        assert sent.headers["host"] == f"hooks.example.com:{receiver.port}"
+        assert (sent.headers["webhook-id"], sent.body) == ("evt_1", b"{}")
+
+
+@pytest.mark.parametrize("trusts", [True, False])
+async def test_a_certificate_that_is_not_valid(tmp_path: Path, trusts: bool) -> None:
+    """Made for another name, or by nobody that we know."""
+    server, made = certificate(tmp_path, "other.example.com")
+    tls = ssl.create_default_context(cafile=str(made)) if trusts else ssl.create_default_context()
+    async with receiving(address=PUBLIC, tls=server) as receiver:
+        name = "hooks.example.com" if trusts else "other.example.com"
+        receipt = await calls([PUBLIC], tls=tls).post(f"https://{name}:{receiver.port}/", HEADERS, b"{}")
+        assert receipt.status is None
+        assert receipt.error is not None
+        assert "certificate" in receipt.error
+        assert receiver.received == []
+
+
+async def test_a_name_that_leads_inside_on_the_second_look(tmp_path: Path) -> None:
+    server, trusted = certificate(tmp_path, "hooks.example.com")
+    tls = ssl.create_default_context(cafile=str(trusted))
+    async with receiving(address=PUBLIC, tls=server) as receiver:
+        client = calls([PUBLIC], [INSIDE], tls=tls)
+        url = f"https://hooks.example.com:{receiver.port}/"
+        # One look for each call, and the connection goes to what was checked.
+        assert (await client.post(url, HEADERS, b"{}")).delivered
+        assert len(receiver.received) == 1
+        refused = await client.post(url, HEADERS, b"{}")
+        assert refused.error == "The host name leads to a private, local or reserved address."
+        assert receiver.connections == 1
+
+
+@pytest.mark.parametrize(
+    "found", [[INSIDE], [PUBLIC, INSIDE], ["::1"], ["::ffff:127.0.0.1"], ["169.254.169.254"]]
+)
+async def test_nothing_is_sent_to_a_name_that_has_an_address_inside(found: list[str]) -> None:
+    async with receiving(address=INSIDE) as inside:
+        url = f"https://hooks.example.com:{inside.port}/"
+        receipt = await calls(found).post(url, HEADERS, b"{}")
+        assert receipt.error == "The host name leads to a private, local or reserved address."
+        assert inside.connections == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:{port}/",
+        "https://127.0.0.1:{port}/",
+        "https://[::ffff:127.0.0.1]:{port}/",
+        "https://localhost:{port}/",
+    ],
+)
+async def test_nothing_is_sent_to_an_address_inside(url: str) -> None:
+    """Also if such a webhook was stored while the deployment allowed it."""
+    async with receiving(address=INSIDE) as inside:
+        receipt = await WebhookCalls().post(url.format(port=inside.port), HEADERS, b"{}")
+        assert receipt.error is not None
+        assert (receipt.status, inside.connections) == (None, 0)
+
+
+async def test_redirects_are_not_followed() -> None:
+    async with receiving(address=INSIDE) as inside:
+        async with receiving(answer(307, b"", f"location: {inside.url}")) as receiver:
+            receipt = await WebhookCalls(allow_private=True).post(receiver.url, HEADERS, b"{}")
+        assert (receipt.status, receipt.delivered) == (307, False)
+        assert receipt.error == (
+            "The receiver answered 307. Redirects are not followed: enter the final URL."
+        )
+        assert inside.connections == 0
+
+
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with receiving() as proxy, receiving() as receiver:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert (await WebhookCalls(allow_private=True).post(receiver.url, HEADERS, b"{}")).delivered
+        assert (proxy.connections, len(receiver.received)) == (0, 1)
+
+
+async def silent(_request: Received, _writer: asyncio.StreamWriter) -> None:
+    await asyncio.Event().wait()
+
+
+async def dripping(_request: Received, writer: asyncio.StreamWriter) -> None:
+    """A head that never ends."""
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        writer.write(b"x-more: 1\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.01)
+
+
+async def announcing(_request: Received, writer: asyncio.StreamWriter) -> None:
+    """Provisional responses without end."""
+    while True:
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        await writer.drain()
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("behave", [silent, dripping, announcing])
+async def test_an_answer_that_never_comes(behave: Callable[..., object]) -> None:
+    async with receiving(behave) as receiver:  # type: ignore[arg-type]
+        began = monotonic()
+        receipt = await WebhookCalls(allow_private=True).post(receiver.url, HEADERS, b"{}")
+        assert not receipt.delivered
+        assert receipt.status is None
+        assert monotonic() - began < 10 * SOON_S
+
+
+async def huge(_request: Received, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        writer.write(b"a" * 65_536)
+        await writer.drain()
+
+
+async def endless_head(_request: Received, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nx: ")
+    while True:
+        writer.write(b"a" * 65_536)
+        await writer.drain()
+
+
+async def zipped(_request: Received, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00")
+    await writer.drain()
+
+
+async def staying(_request: Received, writer: asyncio.StreamWriter) -> None:
+    """Answers, and never closes."""
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\nfine")
+    await writer.drain()
+    await asyncio.Event().wait()
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize(
+    ("behave", "response"), [(huge, "a" * RESPONSE_BYTES_KEPT), (staying, "fine"), (zipped, "\ufffd")]
+)
+async def test_of_an_answer_only_the_beginning_is_read(behave: Callable[..., object], response: str) -> None:
+    async with receiving(behave) as receiver:  # type: ignore[arg-type]
+        receipt = await WebhookCalls(allow_private=True).post(receiver.url, HEADERS, b"{}")
+        assert (receipt.status, receipt.delivered) == (200, True)
+        assert response in receipt.response
+        assert len(receipt.response) <= RESPONSE_BYTES_KEPT
+
+
+async def closing(_request: Received, writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+
+
+async def babbling(_request: Received, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"\x00\x01 no HTTP at all \r\n\r\n")
+    await writer.drain()
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("behave", [endless_head, closing, babbling])
+async def test_what_is_no_answer_is_a_failure(behave: Callable[..., object]) -> None:
+    async with receiving(behave) as receiver:  # type: ignore[arg-type]
+        receipt = await WebhookCalls(allow_private=True).post(receiver.url, HEADERS, b"{}")
+        assert receipt.status is None
+        assert receipt.error is not None
+        assert receipt.error.startswith("The connection broke")
+
+
+async def test_nobody_there() -> None:
+    async with receiving() as receiver:
+        url = receiver.url
+    receipt = await WebhookCalls(allow_private=True).post(url, HEADERS, b"{}")
+    assert receipt.error == "No connection could be made."
+
+
+@pytest.mark.usefixtures("soon")
+async def test_names_that_take_for_ever_do_not_keep_others_waiting_for_ever() -> None:
+    async def never(_host: str, _port: int) -> list[Address]:
+        await asyncio.Event().wait()
+        return []
+
+    receipt = await WebhookCalls(resolve=never).post("https://slow.example.com/", HEADERS, b"{}")
+    assert (receipt.status, receipt.delivered) == (None, False)
+
+
+async def test_names_are_looked_up_once_each() -> None:
+    assert ip_address("127.0.0.1") in await NameLookups().resolve("localhost", 443)
+    with pytest.raises(OSError, match=r".+"):
+        await NameLookups().resolve("no-such-name.invalid", 443)
