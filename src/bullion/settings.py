@@ -70,6 +70,8 @@ class Settings:
     day_rates_days: int = 3660
     event_days: int = 30
     """How long the events of accounts can be read."""
+    webhook_allow_private: bool = False
+    """Whether webhooks may lead to private addresses, and over HTTP without TLS."""
     feed_seed: int = 1
     desk_token: str | None = None
     secret: str | None = None
@@ -288,6 +290,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_HOUR_RATES_DAYS": _whole_number(1, 3660),
     "BULLION_DAY_RATES_DAYS": _whole_number(1, 36_600),
     "BULLION_EVENT_DAYS": _whole_number(1, 3660),
+    "BULLION_WEBHOOK_ALLOW_PRIVATE": _on_off,
     "BULLION_DESK_TOKEN": _secret_of(_DESK_TOKEN_LENGTH_MIN),
     "BULLION_SECRET": _secret_of(_SECRET_LENGTH_MIN),
     "BULLION_SECRET_OLD": _secret_of(_SECRET_LENGTH_MIN),

@@ -74,7 +74,8 @@ class TradingApi(HttpApp):
             opens_stream=endpoint.opens_stream,
         )
         lines = b"" if caller.standing is None else rate_limit_lines(caller.standing)
-        request = Request(call, caller, scope, receive, found.params.get("order_id", ""), lines)
+        order_id, webhook_id = found.params.get("order_id", ""), found.params.get("webhook_id", "")
+        request = Request(call, caller, scope, receive, order_id, lines, webhook_id)
         try:
             if caller.scenario and endpoint.simulate is not None:
                 return await endpoint.simulate(request)

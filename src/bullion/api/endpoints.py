@@ -12,6 +12,7 @@ from .orders import Orders, ProductionOrders
 from .positions import Positions
 from .quote_stream import QuoteStreams
 from .scenarios import Scenarios
+from .webhooks import Webhooks
 
 
 def endpoints(
@@ -20,6 +21,7 @@ def endpoints(
     test: tuple[Orders, MarketData],
     production: tuple[ProductionOrders, MarketData],
     events: Events,
+    webhooks: Webhooks,
     scenarios: Scenarios,
     event_streams: EventStreams,
     quote_streams: tuple[QuoteStreams, QuoteStreams],
@@ -35,6 +37,7 @@ def endpoints(
             events,
             event_streams,
             quote_streams[0],
+            webhooks,
             scenarios,
         ),
         **_paths(
@@ -46,6 +49,7 @@ def endpoints(
             events,
             event_streams,
             quote_streams[1],
+            webhooks,
         ),
     }
 
@@ -59,6 +63,7 @@ def _paths(
     events: Events,
     event_streams: EventStreams,
     quote_streams: QuoteStreams,
+    webhooks: Webhooks,
     scenarios: Scenarios | None = None,
 ) -> dict[str, Methods]:
     paths: dict[str, Methods] = {}
@@ -79,4 +84,6 @@ def _paths(
     add("GET /events", Scope.ORDERS_READ, events.list_events)
     add("GET /events/stream", Scope.ORDERS_READ, event_streams.open, opens_stream=True)
     add("GET /quotes/stream", Scope.ORDERS_READ, quote_streams.open, opens_stream=True)
+    for call, answer in webhooks.calls().items():
+        add(call, Scope.WEBHOOKS_MANAGE, answer)
     return paths

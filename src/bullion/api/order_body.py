@@ -4,9 +4,6 @@ Numbers stay text until their value is known to be exact and within bounds. No f
 that a caller chose is ever used as an exponent or turned into a huge integer.
 """
 
-import re
-from collections import Counter
-from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from bullion.metals.weight import PLACES
@@ -23,10 +20,22 @@ from bullion.refusals.refusal import RefusalError
 from bullion.web.response import Headers
 
 from .fast_order_reader import read_order_fast
+from .json_body import (
+    BODY_BYTES_MAX,
+    MISSING,
+    Number,
+    check_characters,
+    check_content_type,
+    check_length,
+    check_names,
+    kind,
+    read_object,
+    read_text,
+)
 from .problems import Problems, excerpt
 from .wire import orders as wire
 
-BODY_BYTES_MAX = 64 * 1024
+__all__ = ["BODY_BYTES_MAX", "read_place_order"]
 
 _QUANTITY_E4_MAX = QUANTITY_MAX * 10**PLACES
 _QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
@@ -34,8 +43,8 @@ _PRICE_EXPONENT_MAX = 100
 _NUMBER_LENGTH_MAX = 100
 
 _KEY = ("header", "Idempotency-Key")
-_CONTENT_TYPE = ("header", "Content-Type")
-_BODY = ("body",)
+_NAME = "order"
+_TEXTS = ("symbol_code", "trade_type", "client_order_id")
 _FIELDS = wire.PlaceOrder.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
 
@@ -49,7 +58,7 @@ def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
     problems = Problems()
     key = _read_key(keys, problems)
     if content_types != [b"application/json"]:
-        _check_content_type(content_types, problems)
+        check_content_type(content_types, problems)
     order = read_order_fast(body) or _read_order(body, problems)
     if problems or order is None:
         raise problems.to_error()
@@ -88,55 +97,12 @@ def _read_key(sent: list[bytes], problems: Problems) -> str:
     return key
 
 
-_TOKEN = rb"[!#$%&'*+.^_`|~0-9a-z-]++"
-_QUOTED = rb'"(?:[\t \x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t -~\x80-\xff])*+"'
-_UTF8 = rb"(?:utf-?8|us-ascii)"
-_PARAMETER = rb'(?:charset=(?:%b|"%b")|(?!charset=)%b=(?:%b|%b))' % (_UTF8, _UTF8, _TOKEN, _TOKEN, _QUOTED)
-# All repetitions are possessive: the time to match is linear.
-_JSON_IN_UTF8 = re.compile(
-    rb"[ \t]*+application/json[ \t]*+(?:;[ \t]*+(?:%b[ \t]*+)?)*+" % _PARAMETER, re.IGNORECASE
-)
-"""US-ASCII is accepted because it is a subset of UTF-8."""
-
-
-def _check_content_type(sent: list[bytes], problems: Problems) -> None:
-    if not any(value.strip(b" \t") for value in sent):
-        problems.add(_CONTENT_TYPE, "Send the header Content-Type: application/json.", "missing")
-    elif len(sent) > 1:
-        problems.add(_CONTENT_TYPE, "Content-Type was sent more than once. Send one.", "duplicate")
-    elif not _JSON_IN_UTF8.fullmatch(sent[0]):
-        message = excerpt(sent[0].decode("latin-1"))
-        problems.add(
-            _CONTENT_TYPE,
-            f'Content-Type must be application/json, in UTF-8 if it names a charset; this is "{message}".',
-            "bad_content_type",
-        )
-
-
-# --- JSON ---------------------------------------------------------------------------------------------
-
-
-class _Number(str):
-    """The text of a JSON number, not yet parsed."""
-
-    __slots__ = ()
-
-
-class _NotFinite(str):
-    """NaN, Infinity or -Infinity: not JSON, but reported as a problem of the field, not of the body."""
-
-    __slots__ = ()
-
-
-# Objects become tuples of pairs, so that duplicate names can be detected.
-_DECODER = JSONDecoder(
-    object_pairs_hook=tuple, parse_int=_Number, parse_float=_Number, parse_constant=_NotFinite
-)
+# --- The order ---------------------------------------------------------------------------------------
 
 
 def _read_order(body: bytes, problems: Problems) -> PlaceOrder | None:
     """The order. Invalid fields get a placeholder, which is never used: the problems are raised instead."""
-    pairs = _read_object(body, problems)
+    pairs = read_object(body, problems, _NAME)
     if pairs is None:
         return None
     sent: dict[str, Any] = dict(pairs)
@@ -149,120 +115,37 @@ def _read_order(body: bytes, problems: Problems) -> PlaceOrder | None:
     )
     # Only escapes can produce these characters: raw, they are not valid UTF-8 or JSON.
     if b"\\" in body:
-        _check_characters(sent, problems)
+        check_characters(sent, _TEXTS, problems)
     if len(sent) != len(pairs) or not _KNOWN.issuperset(sent):
-        _check_names(pairs, problems)
+        check_names(pairs, _FIELDS, problems, _NAME)
     return order
-
-
-def _read_object(body: bytes, problems: Problems) -> tuple[tuple[str, Any], ...] | None:
-    try:
-        value = _DECODER.decode(body.decode())
-    except UnicodeDecodeError as error:
-        problems.add(_BODY, f"The body is not UTF-8: see the byte at {error.start}.", "not_utf8")
-    except JSONDecodeError as error:
-        problems.add(_BODY, _not_json(body, error), "not_json")
-    except RecursionError:
-        problems.add(_BODY, "The body is nested too deeply. An order is one flat JSON object.", "not_json")
-    else:
-        if type(value) is tuple:
-            return value
-        problems.add(_BODY, f"The body must be a JSON object, not {_kind(value)}.", "not_an_object")
-    return None
-
-
-def _not_json(body: bytes, error: JSONDecodeError) -> str:
-    if not body.strip():
-        return "The body is empty. Send the order as a JSON object."
-    if body.startswith(b"\xef\xbb\xbf"):
-        return "The body starts with a byte order mark. Send the JSON without it."
-    return f"The body is not valid JSON: see line {error.lineno}, column {error.colno}."
-
-
-def _kind(value: object) -> str:
-    """The JSON type of a value, for messages."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, _NotFinite):
-        return str(value)
-    if isinstance(value, _Number):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "an object" if isinstance(value, tuple) else "an array"
-
-
-# --- Fields as a whole --------------------------------------------------------------------------------
-
-_MISSING = object()
-
-
-def _check_names(pairs: tuple[tuple[str, Any], ...], problems: Problems) -> None:
-    """Refuse unknown and duplicate fields: a mistyped expected_price must not be ignored."""
-    counts = Counter(name for name, _ in pairs)
-    twice = [name for name, count in counts.items() if count > 1]
-    unknown = [name for name in counts if name not in _KNOWN]
-    problems.add_names(twice, "is there more than once.", "duplicate")
-    message = f"is not a field of an order. The fields are {', '.join(_FIELDS)}."
-    problems.add_names(unknown, message, "unknown_field")
-
-
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-"""PostgreSQL stores no NUL. A surrogate that is left after decoding is unpaired, and not a character."""
-
-
-def _check_characters(sent: dict[str, Any], problems: Problems) -> None:
-    for field in ("symbol_code", "trade_type", "client_order_id"):
-        value = sent.get(field)
-        if type(value) is str and _NOT_STORABLE.search(value):
-            message = f"{field} may have neither a NUL character nor a lone surrogate."
-            problems.add(("body", field), message, "bad_character")
 
 
 # --- Texts --------------------------------------------------------------------------------------------
 
 
 def _read_symbol_code(sent: dict[str, Any], problems: Problems) -> str:
-    code = _read_text("symbol_code", sent, problems)
+    code = read_text("symbol_code", sent, problems)
     if code is None:
         return ""
     if not code:
         problems.add(("body", "symbol_code"), "symbol_code is empty.", "empty")
-    _check_length("symbol_code", code, SYMBOL_CODE_LENGTH_MAX, problems)
+    check_length("symbol_code", code, SYMBOL_CODE_LENGTH_MAX, problems)
     return code
 
 
 def _read_trade_type(sent: dict[str, Any], problems: Problems) -> str:
     """Any string: a check refuses an invalid side later, with its own code."""
-    return _read_text("trade_type", sent, problems) or ""
+    return read_text("trade_type", sent, problems) or ""
 
 
 def _read_client_order_id(sent: dict[str, Any], problems: Problems) -> str | None:
     if sent.get("client_order_id") is None:
         return None
-    client_order_id = _read_text("client_order_id", sent, problems)
+    client_order_id = read_text("client_order_id", sent, problems)
     if client_order_id is not None:
-        _check_length("client_order_id", client_order_id, CLIENT_ORDER_ID_LENGTH_MAX, problems)
+        check_length("client_order_id", client_order_id, CLIENT_ORDER_ID_LENGTH_MAX, problems)
     return client_order_id
-
-
-def _read_text(field: str, sent: dict[str, Any], problems: Problems) -> str | None:
-    value = sent.get(field, _MISSING)
-    if type(value) is str:
-        return value
-    if value is _MISSING:
-        problems.add(("body", field), f"{field} is required.", "missing")
-    else:
-        problems.add(("body", field), f"{field} must be a string, not {_kind(value)}.", "not_a_string")
-    return None
-
-
-def _check_length(field: str, text: str, length_max: int, problems: Problems) -> None:
-    if len(text) > length_max:
-        message = f"{field} has {len(text)} characters; it may have up to {length_max}."
-        problems.add(("body", field), message, "too_long")
 
 
 # --- Numbers ------------------------------------------------------------------------------------------
@@ -313,12 +196,12 @@ def _read_expected_price(sent: dict[str, Any], problems: Problems) -> str | None
 
 def _read_positive(field: str, sent: dict[str, Any], problems: Problems) -> tuple[str, str, int] | None:
     """A number above 0, as its text, significant digits and power of ten."""
-    value = sent.get(field, _MISSING)
-    if type(value) is not _Number:
-        if value is _MISSING:
+    value = sent.get(field, MISSING)
+    if type(value) is not Number:
+        if value is MISSING:
             problems.add(("body", field), f"{field} is required.", "missing")
         else:
-            message = f"{field} must be a JSON number such as 12.5, not {_kind(value)}."
+            message = f"{field} must be a JSON number such as 12.5, not {kind(value)}."
             problems.add(("body", field), message, "not_a_number")
         return None
     if len(value) > _NUMBER_LENGTH_MAX:

@@ -18,3 +18,5 @@ class Request(msgspec.Struct):
     """From the path; empty if the path has none."""
     header_lines: bytes
     """Header lines to add to the response. The endpoint may append to them."""
+    webhook_id: str = ""
+    """From the path; empty if the path has none."""

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from bullion.hedge.simulated import DELAY_MS_MAX
-from bullion.keys.key import Scope
+from bullion.keys.key import DEFAULT_SCOPES
 from bullion.keys.text import BROKER_TAG
 
 from . import texts
@@ -66,7 +66,9 @@ Instant = Annotated[str, checked_by(texts.instant_us)]
 Clock = Annotated[str, checked_by(texts.clock)]
 Closing = Annotated[str, checked_by(texts.closing)]
 Networks = Annotated[list[Annotated[str, checked_by(texts.network)]], Meta(max_length=100)]
-Scopes = Annotated[list[Literal["account:read", "orders:read", "orders:write"]], Meta(min_length=1)]
+Scopes = Annotated[
+    list[Literal["account:read", "orders:read", "orders:write", "webhooks:manage"]], Meta(min_length=1)
+]
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=rf"^(?=.*\S){_PLAIN}")]
 Reference = Annotated[str, Meta(min_length=1, max_length=64, pattern=rf"^(?=.*\S){_PLAIN}")]
@@ -235,7 +237,7 @@ _ADDRESS = Option("An allowed address or CIDR block. May be repeated.", "--addre
 class KeyBody(Body, kw_only=True):
     environment: Annotated[Literal["test", "production"], Option()]
     name: Annotated[Name, Option("What the key is for.")]
-    scopes: Annotated[Scopes, Option("Default: all scopes.", "--scope", default=tuple(Scope))]
+    scopes: Annotated[Scopes, Option("Default: all but webhooks:manage.", "--scope", default=DEFAULT_SCOPES)]
     expires_at: Annotated[
         Instant | None, Option("ISO 8601, for example 2027-01-31T00:00:00Z.", "--expires", "TIME")
     ] = None

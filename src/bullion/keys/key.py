@@ -15,6 +15,11 @@ class Scope(StrEnum):
     ACCOUNT_READ = "account:read"
     ORDERS_READ = "orders:read"
     ORDERS_WRITE = "orders:write"
+    WEBHOOKS_MANAGE = "webhooks:manage"
+
+
+DEFAULT_SCOPES = (Scope.ACCOUNT_READ, Scope.ORDERS_READ, Scope.ORDERS_WRITE)
+"""A key gets those of the specification unless the desk says otherwise."""
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,8 @@
 """`bullion secret exchange` and `bullion secret status`: replace the secret of a store.
 
-Nodes know both secrets during the exchange. It makes the new secret the one of the store and seals the audit
-trails with it, and encrypts the secrets of second factors with it. Nodes that start afterwards hash with it,
-and rehash each key and token when it is used.
+Nodes know both secrets during the exchange. It makes the new secret the one of the store, seals the audit
+trails with it, and encrypts the secrets of second factors and webhooks with it. Nodes that start afterwards
+hash with it, and rehash each key and token when it is used.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from bullion.records.audit import BEGINNING, Break, Chain, ChainVerifier, Entry
 from bullion.settings import Settings, WrongSetting
 from bullion.store.engine import Transaction, one_row
 from bullion.store.records import Records, audit_head
-from bullion.wiring.store import Store, factor_cipher, open_store, secrets_of
+from bullion.wiring.store import Store, factor_cipher, open_store, secrets_of, webhook_cipher
 
 _json = msgspec.json.Encoder().encode
 
@@ -41,6 +41,7 @@ async def exchange(settings: Settings, actor: str) -> int:
     async with open_store(settings, migrate=False) as store:
         await _set_secret(store, new)
         await _reencrypt_factors(store, factor_cipher(new))
+        await _reencrypt_webhooks(store, webhook_cipher(new))
         broken = await _seal_trails(store, Chain(Hasher(new, "audit")), actor)
     for each in broken:
         place = f"entry {each.ordinal}: {each.why}"
@@ -90,6 +91,21 @@ async def _reencrypt_factors(store: Store, cipher: Cipher) -> None:
                 continue
             encrypted = cipher.encrypt(secret, factor.user_id)
             await records.reencrypt_factor(factor, encrypted, cipher.secret_id)
+
+    await store.records.write("exchange_secret", body, catalogue=False)
+
+
+async def _reencrypt_webhooks(store: Store, cipher: Cipher) -> None:
+    """The secrets of webhooks. One that cannot be decrypted is left: it has to be rotated."""
+
+    def convert(encrypted: str, webhook_id: str) -> str | None:
+        try:
+            return cipher.encrypt(store.hashers.webhooks.decrypt(encrypted, webhook_id), webhook_id)
+        except NotDecryptable:
+            return None
+
+    async def body(records: Records) -> None:
+        await records.reencrypt_webhooks(convert, cipher.secret_id)
 
     await store.records.write("exchange_secret", body, catalogue=False)
 

@@ -286,6 +286,35 @@ EVENTS_GONE = _row(
     specified=False,
     family=Family.EVENTS_GONE,
 )
+WEBHOOK_NOT_FOUND = _row(
+    "webhook_not_found",
+    404,
+    "The account has no such webhook in this environment.",
+    "There is no such webhook on this account.",
+    specified=False,
+    family=Family.NOT_FOUND,
+)
+WEBHOOK_URL_REFUSED = _row(
+    "webhook_url_refused",
+    422,
+    "The URL of a webhook is not allowed: it must be `https`, and lead to the public internet.",
+    "This URL is not allowed for a webhook. Use one with https that leads to the public internet.",
+    specified=False,
+)
+WEBHOOK_LIMIT = _row(
+    "webhook_limit",
+    409,
+    "The account has as many webhooks in this environment as it may have.",
+    "This account has as many webhooks as it may have. Delete one first.",
+    specified=False,
+)
+WEBHOOK_OFF = _row(
+    "webhook_off",
+    409,
+    "Events cannot be replayed to a webhook that is off.",
+    "This webhook is off. Switch it on first.",
+    specified=False,
+)
 
 # --- The market -----------------------------------------------------------------------------------
 

@@ -27,12 +27,16 @@ from bullion.api.public_rates import PublicRatePages
 from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
+from bullion.api.webhooks import Webhooks
+from bullion.api.wire.events import event_json
 from bullion.budgets.redis_link import RedisLink
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
 from bullion.desk_api.app import DeskApi
 from bullion.events.recent_orders import RecentOrders
 from bullion.events.watch import EventWatch
+from bullion.events.webhook_call import WebhookCalls
+from bullion.events.webhook_delivery import WebhookDelivery
 from bullion.faults import StoreFault
 from bullion.market_file import MarketSettings, read_market_file
 from bullion.orders.rate_sampler import RateSampler
@@ -51,6 +55,8 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.rate_candles import StoredCandles
 from bullion.store.schema import SchemaMismatch
 from bullion.store.traces import StoredTraces
+from bullion.store.webhook_queue import StoredWebhookQueue
+from bullion.store.webhooks import StoredWebhooks
 from bullion.web.address import SourceAddress
 from bullion.web.calls import CallLog
 from bullion.web.ending import on_stop
@@ -162,6 +168,22 @@ async def open_node(
         entering = EventEntering(
             store.engine, settings.event_days, catalogue.now_us, lambda: catalogue.version
         )
+        delivery = WebhookDelivery(
+            StoredWebhookQueue(store.engine),
+            stored_events,
+            WebhookCalls(allow_private=settings.webhook_allow_private),
+            store.hashers.webhooks,
+            event_json,
+            catalogue.now_us,
+        )
+        webhooks = Webhooks(
+            StoredWebhooks(store.engine),
+            delivery,
+            store.hashers.webhooks,
+            limiter,
+            catalogue.now_us,
+            allow_private=settings.webhook_allow_private,
+        )
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
@@ -182,6 +204,7 @@ async def open_node(
                 production_data,
             ),
             events=Events(stored_events, watch, gate),
+            webhooks=webhooks,
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
             event_streams=EventStreams(stored_events, watch, streams),
             quote_streams=(test_quotes, production_quotes),
@@ -202,6 +225,7 @@ async def open_node(
             streams.run(),
             test_quotes.run(),
             production_quotes.run(),
+            delivery.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_simulated_feed(settings, trading)]
         tasks += [live_feed.run()] if live_feed else []

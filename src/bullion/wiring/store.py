@@ -32,6 +32,8 @@ class Hashers:
     """Signs locked prices."""
     factors: Cipher
     """Encrypts the secrets of second factors."""
+    webhooks: Cipher
+    """Encrypts the secrets of webhooks."""
 
     @classmethod
     def of(cls, secret: bytes, other: bytes | None = None) -> "Hashers":
@@ -45,11 +47,16 @@ class Hashers:
             console=hasher("console"),
             locks=hasher("locks"),
             factors=factor_cipher(secret, other),
+            webhooks=webhook_cipher(secret, other),
         )
 
 
 def factor_cipher(secret: bytes, other: bytes | None = None) -> Cipher:
     return Cipher(secret, "factor", other)
+
+
+def webhook_cipher(secret: bytes, other: bytes | None = None) -> Cipher:
+    return Cipher(secret, "webhook", other)
 
 
 @dataclass(frozen=True, slots=True)

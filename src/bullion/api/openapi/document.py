@@ -57,6 +57,7 @@ _TAGS = [
     {"name": "Positions", "description": "What the account holds, and how much more it may."},
     {"name": "Market", "description": "What can be traded, and at what price."},
     {"name": "Events", "description": "What happened to the account, without asking for each order."},
+    {"name": "Webhooks", "description": "Events sent to a URL of yours, signed and in order."},
     {"name": "Service", "description": "The service itself. No key is needed."},
 ]
 _SECURITY: Json = {

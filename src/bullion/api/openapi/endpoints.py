@@ -20,6 +20,10 @@ from bullion.refusals.catalogue import (
     QUOTE_STREAM_DISABLED,
     STALE_RATE,
     TOO_MANY_STREAMS,
+    WEBHOOK_LIMIT,
+    WEBHOOK_NOT_FOUND,
+    WEBHOOK_OFF,
+    WEBHOOK_URL_REFUSED,
 )
 
 from .endpoint import Endpoint, query_parameters
@@ -27,6 +31,7 @@ from .examples import CLOSED_SELL, OPEN_BUY, OPEN_SELL, PENDING_BUY, REJECTED_BU
 from .refusals import WITH_KEY
 from .responses import BUDGET, IDEMPOTENT_REPLAYED, event_stream, response
 from .schemas import SCHEMAS, Json, example_of, schema_ref
+from .webhooks import WEBHOOK_ENDPOINTS
 
 _TEST, _PRODUCTION = Environment
 
@@ -87,7 +92,16 @@ _PROBLEMS = [
         "type": "not_a_number",
     },
 ]
-_OF_OTHER_CALLS = (ORDER_NOT_FOUND, EVENTS_GONE, QUOTE_STREAM_DISABLED, TOO_MANY_STREAMS)
+_OF_OTHER_CALLS = (
+    ORDER_NOT_FOUND,
+    EVENTS_GONE,
+    QUOTE_STREAM_DISABLED,
+    TOO_MANY_STREAMS,
+    WEBHOOK_NOT_FOUND,
+    WEBHOOK_URL_REFUSED,
+    WEBHOOK_LIMIT,
+    WEBHOOK_OFF,
+)
 _FOUND_AGAIN = "The key and the body were sent before: this is the order of that time, as it is now."
 
 PLACE_ORDER = Endpoint(
@@ -492,4 +506,5 @@ ENDPOINTS = (
     STREAM_QUOTES,
     EVENTS,
     STREAM_EVENTS,
+    *WEBHOOK_ENDPOINTS,
 )

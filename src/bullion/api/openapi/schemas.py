@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bullion.api.wire import account, events, market, orders, positions, refusals, service
+from bullion.api.wire import account, events, market, orders, positions, refusals, service, webhooks
 from bullion.refusals.catalogue import (
     CATALOGUE,
     EVENTS_GONE,
@@ -25,7 +25,7 @@ OWN_BODIES = {
     EVENTS_GONE: refusals.EventsGone,
 }
 """Refusals with further fields. All others have the body of `refusals.Refusal`."""
-_MODULES = (account, orders, positions, market, events, refusals, service)
+_MODULES = (account, orders, positions, market, events, webhooks, refusals, service)
 
 
 def schema_ref(name: str) -> Json:
