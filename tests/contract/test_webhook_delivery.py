@@ -141,9 +141,13 @@ async def test_a_webhook_that_fails_for_days_is_switched_off(hooked: Hooked, eng
         now = await hooked.now(webhook)
         assert (now.on, now.off_reason) == (False, "Nothing could be delivered for 5 days.")
         assert delivery.switched_off == 1
-        (stopped,) = await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("main"))
+        (stopped,) = await RecordStore(engine).read(
+            "off", lambda records: records.stopped_webhooks("main", 1)
+        )
         assert (stopped.id, stopped.login_id, stopped.environment) == (webhook.id, "c1", "test")
-        assert await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("other")) == []
+        assert (
+            await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("other", 1)) == []
+        )
         await hooked.make_due()
         await delivery.deliver_due()
         assert receiver.numbers == [1]
@@ -153,7 +157,9 @@ async def test_a_webhook_that_fails_for_days_is_switched_off(hooked: Hooked, eng
         await hooked.happen()
         await delivery.deliver_due()
         assert receiver.numbers == [1, 1, 2]
-        assert await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("main")) == []
+        assert (
+            await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("main", 1)) == []
+        )
 
 
 async def test_a_receiver_that_is_gone(hooked: Hooked, engine: Engine) -> None:

@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from bullion.events.event import EventType
+from bullion.events.webhook import DESCRIPTION_LENGTH_MAX
+from bullion.events.webhook_address import URL_LENGTH_MAX
 from bullion.hedge.simulated import DELAY_MS_MAX
 from bullion.keys.key import DEFAULT_SCOPES
 from bullion.keys.text import BROKER_TAG
@@ -68,6 +71,21 @@ Closing = Annotated[str, checked_by(texts.closing)]
 Networks = Annotated[list[Annotated[str, checked_by(texts.network)]], Meta(max_length=100)]
 Scopes = Annotated[
     list[Literal["account:read", "orders:read", "orders:write", "webhooks:manage"]], Meta(min_length=1)
+]
+EventName = Literal[
+    "order.created",
+    "order.opened",
+    "order.rejected",
+    "order.closing",
+    "order.closed",
+    "order.deleted",
+    "allocation.changed",
+    "key.rotated",
+    "key.revoked",
+    "trading.halted",
+    "trading.resumed",
+    "symbol.frozen",
+    "symbol.resumed",
 ]
 Seconds = Annotated[int, Meta(ge=1, le=10_000_000)]
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=rf"^(?=.*\S){_PLAIN}")]
@@ -242,6 +260,26 @@ class KeyBody(Body, kw_only=True):
         Instant | None, Option("ISO 8601, for example 2027-01-31T00:00:00Z.", "--expires", "TIME")
     ] = None
     allowed_addresses: Annotated[Networks, _ADDRESS] = []
+
+
+class WebhookBody(Body, kw_only=True):
+    environment: Annotated[Literal["test", "production"], Option()]
+    url: Annotated[str, Meta(min_length=1, max_length=URL_LENGTH_MAX), Option("Where events are sent.")]
+    types: Annotated[
+        list[EventName],
+        Meta(max_length=len(EventType)),
+        Option("A type of events to send. May be repeated. Default: all.", "--type"),
+    ] = []
+    description: Annotated[
+        str, Meta(max_length=DESCRIPTION_LENGTH_MAX, pattern=f"^{_PLAIN}"), Option("For people.")
+    ] = ""
+
+
+class ReplayBody(Body, kw_only=True):
+    number: Annotated[
+        Annotated[int, Meta(ge=1, le=2**62)] | None,
+        Option("The number of the event. Default: all that were given up."),
+    ] = None
 
 
 class RotateBody(Body, kw_only=True):

@@ -11,6 +11,7 @@ from bullion.booking.production import Production
 from bullion.faults import StoreFault
 from bullion.hedge.venue import SIMULATED, VenueAbilities
 from bullion.hedge.venues import abilities_of
+from bullion.keys.encryption import Cipher
 from bullion.keys.hashing import Hasher
 from bullion.orders.instant import instant_text
 from bullion.orders.trace import TraceLog
@@ -74,6 +75,10 @@ class Desk:
     """Starts to keep the memory behind `production` up to date, where that is not always done."""
     traces: TraceLog | None = None
     """Records why an order was accepted or refused. None: it is not recorded."""
+    webhook_cipher: Cipher | None = None
+    """Encrypts the secrets of webhooks; None: it sets up none."""
+    webhooks_may_be_private: bool = False
+    """Whether webhooks may lead to private addresses."""
     action: str = ""
     """The action that is being done. `registry.action` sets it for the function that it declares."""
 

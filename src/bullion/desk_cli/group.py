@@ -18,6 +18,7 @@ _GROUPS = {
     "switches": "Production, pause, halt, tolerance, trading hours and budgets.",
     "accounts": "Clients' accounts, their switches and their allocation.",
     "keys": "Clients' API keys.",
+    "webhooks": "Addresses that get the events of an account.",
     "orders": "Orders of all accounts.",
     "hedge": "Where production orders are hedged before they become deals.",
     "refusals": "Refused orders: a list, and how many of each code.",

@@ -134,8 +134,8 @@ class WebhookRecords(DeskTransaction):
     def webhooks(self) -> StoredWebhookTable:
         return StoredWebhookTable(self._transaction)
 
-    async def stopped_webhooks(self, broker: str) -> list[StoppedWebhook]:
-        """The newest first."""
+    async def stopped_webhooks(self, broker: str, after_us: int) -> list[StoppedWebhook]:
+        """Switched off after that time because deliveries failed, the newest first."""
         return [
             StoppedWebhook(
                 row["id"],
@@ -145,7 +145,7 @@ class WebhookRecords(DeskTransaction):
                 row["off_reason"],
                 row["off_at_us"],
             )
-            for row in await self._transaction.all("webhooks_off", broker)
+            for row in await self._transaction.all("webhooks_off", broker, after_us)
         ]
 
     async def reencrypt_webhooks(self, convert: Callable[[str, str], str | None], secret_id: str) -> None:

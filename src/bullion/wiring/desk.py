@@ -43,6 +43,8 @@ def make_desk(
         production=production,
         traces=traces,
         price_locks=PriceLocks(store.hashers.locks),
+        webhook_cipher=store.hashers.webhooks,
+        webhooks_may_be_private=settings.webhook_allow_private,
     )
 
 

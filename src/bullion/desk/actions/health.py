@@ -19,6 +19,7 @@ from bullion.records.market import BoardTick
 from bullion.records.node_report import FORGOTTEN_US, NodeReport
 from bullion.records.token import Actor
 from bullion.store.records import Records
+from bullion.store.webhooks import StoppedWebhook
 from bullion.unreadable import Unreadable
 
 from . import lines
@@ -26,13 +27,17 @@ from .feeds import FRESH_US
 from .switches import find_switches
 
 VENUE, FEED, STORE, LIMITER, SCHEMA, WORKERS = "venue", "feed", "store", "limiter", "schema", "workers"
-INSTRUMENT, LINE, CONTRACT = "instrument", "line", "contract"
+INSTRUMENT, LINE, CONTRACT, WEBHOOK = "instrument", "line", "contract", "webhook"
 OK, LOOK_SOON, ACT_NOW, UNKNOWN, OFF = "ok", "warn", "bad", "unknown", "off"
 NOTHING_COVERED = "SIMULATED: nothing is covered"
 _SOON = 2 / 3
 """A rate that has reached this part of its greatest age is told before clients are refused."""
+_NAMED = 3
+"""So many accounts are named."""
 _HELD_US = 5_000_000
 """Most held quotes are confirmed or withdrawn within a second or two."""
+_STOPPED_US = 7 * 86_400 * US_PER_S
+"""A webhook that was switched off is told for a week."""
 _NO_REPORT = "No node has reported for a while: see workers."
 
 
@@ -88,6 +93,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
             *_sources(await records.feed_status(), now_us),
             *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
             *map(_contract, await expiring(records, actor.broker, now_us)),
+            *_webhooks(await records.stopped_webhooks(actor.broker, now_us - _STOPPED_US)),
             _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
             _limiter(fresh),
             _schema(fresh),
@@ -312,6 +318,26 @@ def _contract(alarm: ExpiryAlarm) -> _Light:
         "Clients notice nothing. The house may have to deliver, or loses its cover.",
         "Deal it back, and as much of a later contract: see 'Roll a contract' in the handbook.",
     )
+
+
+def _webhooks(stopped: Sequence[StoppedWebhook]) -> list[_Light]:
+    """One light for all webhooks that were switched off because deliveries failed."""
+    if not stopped:
+        return []
+    of = [f"{each.login_id} ({each.environment})" for each in stopped]
+    more = f" and {len(of) - _NAMED}" if len(of) > _NAMED else ""
+    return [
+        _Light(
+            WEBHOOK,
+            "Webhooks",
+            LOOK_SOON,
+            f"{len(of)} switched off: nothing could be delivered",
+            f"No events are sent to {', '.join(of[:_NAMED])}{more}. Orders go on.",
+            "Ask the client about the receiver. Then switch the webhook on, or delete it, on the page of the "
+            "account.",
+            stopped[0].at_us,
+        )
+    ]
 
 
 def _limiter(fresh: Sequence[NodeReport]) -> _Light:

@@ -88,6 +88,17 @@ def tell_revoke(told: Told) -> Iterator[Sentence]:
     yield [login, ": API key ", _key_ref(key), f" revoked{again}"]
 
 
+def tell_webhook(what: str) -> Callable[[Told], Iterator[Sentence]]:
+    def told_webhook(told: Told) -> Iterator[Sentence]:
+        webhook = told.after or told.before
+        login = Ref("account", webhook["login_id"], webhook["login_id"])
+        number = webhook.get("replaying")
+        much = "" if number is None else f": {write_number(number)}"
+        yield [login, f": {webhook['environment']} webhook to {webhook['url']} {what}{much}"]
+
+    return told_webhook
+
+
 def _user(told: Told) -> Ref:
     token_id = str(told.after.get("token_id") or told.before.get("token_id") or told.subject)
     name = told.after.get("name") or told.before.get("name")

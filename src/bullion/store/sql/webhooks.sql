@@ -43,8 +43,9 @@ SET state = 'on', off_reason = NULL, off_at_us = NULL, tries = 0, failing_since_
 WHERE book_id = $1 AND id = $2
 
 -- name: switch_off_webhook
+-- By a person, who knows of it.
 UPDATE webhooks
-SET state = 'off', off_reason = $3, off_at_us = @clock_us, replaying = 0
+SET state = 'off', off_reason = $3, off_at_us = @clock_us, failing_since_us = NULL, replaying = 0
 WHERE book_id = $1 AND id = $2 AND state = 'on'
 
 -- name: put_webhook_secret
@@ -85,12 +86,12 @@ RETURNING number
 UPDATE webhooks SET replaying = 1 WHERE book_id = $1 AND id = $2
 
 -- name: webhooks_off
--- Those of a broker that were switched off because deliveries failed, the newest first.
+-- Those of a broker that were switched off after $2 because deliveries failed, the newest first.
 SELECT accounts.login_id, books.environment, webhooks.id, webhooks.url, webhooks.off_reason, webhooks.off_at_us
 FROM webhooks
 INNER JOIN books ON books.id = webhooks.book_id
 INNER JOIN accounts ON accounts.id = books.account_id
-WHERE webhooks.state = 'off' AND webhooks.failing_since_us IS NOT NULL AND accounts.broker = $1
+WHERE webhooks.state = 'off' AND webhooks.failing_since_us IS NOT NULL AND webhooks.off_at_us > $2 AND accounts.broker = $1
 ORDER BY webhooks.off_at_us DESC
 
 -- Delivery
