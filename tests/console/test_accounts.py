@@ -243,7 +243,7 @@ def test_a_viewer_sees_accounts_and_cannot_act(
     with session_of(console, token) as (client, csrf):
         viewer = ConsoleClient(console, client, csrf)
         shown = viewer.see("accounts/asha")
-        assert len(buttons_of(shown)) == shown.count('class="why"') == 10
+        assert len(buttons_of(shown)) == shown.count('class="why"') == 11
         (new,) = [each for each in buttons_of(viewer.see("accounts")) if each.name == "New account"]
         for button in (*buttons_of(shown), new):
             assert button.disabled, button

@@ -193,7 +193,14 @@ def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first:
     dealing.venue(mode="hold")
     dealing.placed(quantity="1000")
     request_id = answer.headers["x-request-id"]
-    names = {"order_id": order["id"], "login_id": "client", "request_id": request_id, "symbol_code": "GOLD"}
+    webhook = {"environment": "test", "url": f"https://{'w' * 60}.example.com/{'w' * 200}"}
+    names = {
+        "order_id": order["id"],
+        "login_id": "client",
+        "request_id": request_id,
+        "symbol_code": "GOLD",
+        "webhook_id": desk.do("POST", "/accounts/client/webhooks", webhook)["webhook_id"],
+    }
     # Without motion: a colour that is on its way has no contrast of its own.
     with visitor(kept_browser.get(), console, reduced_motion="reduce") as someone:
         someone.expect_trouble("404")

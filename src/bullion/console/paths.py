@@ -37,3 +37,7 @@ def rate_path(symbol_code: str, query: Mapping[str, str] | None = None) -> str:
 def audit_path(ordinal: int) -> str:
     """The audit trail from this entry down."""
     return page_path(AUDIT, {"below": str(ordinal + 1)})
+
+
+def webhook_path(login_id: str, webhook_id: str) -> str:
+    return f"{account_path(login_id)}/webhooks/{quote(webhook_id, safe='')}"

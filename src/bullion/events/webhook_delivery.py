@@ -26,7 +26,7 @@ from .webhook_call import CALL_S, WebhookCalls
 from .webhook_retries import US_PER_S, Decision, NextStep, after_failure
 from .webhook_secret import signature, signing_keys
 
-LEASE_S = 30.0
+LEASE_S = 15.0
 _MARGIN_S = 2.0
 """Between the end of a request and that of the lease."""
 _SLICE_S = 20.0

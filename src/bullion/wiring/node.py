@@ -74,6 +74,7 @@ from .store import Store, open_store, save_hedge
 from .stream_gauges import StreamGauges
 from .tracing import traced
 from .trading import Trading
+from .webhook_gauges import WebhookGauges
 
 _MEMORY_AGE_S_READY = 2.0
 _FIRST_CHECKS_S = 1.0
@@ -176,6 +177,7 @@ async def open_node(
             event_json,
             catalogue.now_us,
         )
+        gauges.also(WebhookGauges(metrics.registry, delivery).publish)
         webhooks = Webhooks(
             StoredWebhooks(store.engine),
             delivery,

@@ -231,12 +231,3 @@ ON CONFLICT (book_id, webhook_id, slot) DO UPDATE SET
     attempt = excluded.attempt, number = excluded.number, event_id = excluded.event_id, type = excluded.type,
     at_us = excluded.at_us, status = excluded.status, duration_ms = excluded.duration_ms, error = excluded.error,
     response = excluded.response
-
--- name: webhook_counts
--- For the metrics: how many are on, how many of these fail, and the oldest failure.
-SELECT
-    count(*) AS working,
-    coalesce(sum(CASE WHEN failing_since_us IS NULL THEN 0 ELSE 1 END), 0) AS failing,
-    min(failing_since_us) AS oldest_us
-FROM webhooks
-WHERE state = 'on'

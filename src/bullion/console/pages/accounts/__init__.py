@@ -3,12 +3,16 @@
 from bullion.console.page import Page
 from bullion.console.paths import ACCOUNTS
 
-from . import account_actions, account_list, account_page, key_actions
+from . import account_actions, account_list, account_page, key_actions, webhook_actions, webhook_page
 
 PAGE = Page(
     ACCOUNTS,
     "Accounts",
-    {"": account_list.render, "/{login_id}": account_page.render},
+    {
+        "": account_list.render,
+        "/{login_id}": account_page.render,
+        "/{login_id}/webhooks/{webhook_id}": webhook_page.render,
+    },
     live_s=3,
-    actions=(*account_actions.ACTIONS, *key_actions.ACTIONS),
+    actions=(*account_actions.ACTIONS, *key_actions.ACTIONS, *webhook_actions.ACTIONS),
 )

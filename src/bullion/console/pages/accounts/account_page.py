@@ -1,4 +1,4 @@
-"""One account: its allocation, switches, keys, test book, and its refused orders."""
+"""One account: its allocation, switches, keys, webhooks, test book, and its refused orders."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ from bullion.console.widgets.components import (
     table_card,
 )
 from bullion.console.widgets.formatting import count, is_zero, moment, moment_in_column, weight
-from bullion.desk.actions import account_summaries, keys, traces
+from bullion.desk.actions import account_summaries, keys, traces, webhooks
 from bullion.desk.body_fields import BodyField
 from bullion.desk.desk import View
 from bullion.environment import Environment
@@ -35,6 +35,8 @@ from bullion.refusals.catalogue import CATALOGUE
 
 from .account_actions import ALLOCATE, EDIT, OTHER_SETTINGS, RESET, SWITCH, SWITCHES, Switch
 from .key_actions import KEYS_SHOWN, keys_card
+from .webhook_page import EVERY_S as WEBHOOKS_EVERY_S
+from .webhook_page import webhooks_card
 
 _REFUSALS_EVERY_S = 5.0
 """Reading the newest decisions may take a long search."""
@@ -42,7 +44,7 @@ _REFUSALS_EVERY_S = 5.0
 
 async def render(visit: Visit) -> Html:
     login_id = visit.params["login_id"]
-    account, held_keys, decisions = await asyncio.gather(
+    account, held_keys, decisions, hooks = await asyncio.gather(
         visit.read(
             ("account", login_id),
             lambda desk, actor: account_summaries.get_account_summary(desk, actor, login_id),
@@ -55,6 +57,11 @@ async def render(visit: Visit) -> Html:
             lambda desk, actor: traces.list_traces(desk, actor, login_id, None, DECISIONS_READ),
             _REFUSALS_EVERY_S,
         ),
+        visit.read(
+            ("webhooks", login_id),
+            lambda desk, actor: webhooks.list_webhooks(desk, actor, login_id),
+            WEBHOOKS_EVERY_S,
+        ),
     )
     now = account.require()
     return el(
@@ -62,6 +69,7 @@ async def render(visit: Visit) -> Html:
         _heading(visit, now, account),
         el("div", _allocation(visit, now), _switches(visit, now), class_="halves"),
         keys_card(visit, login_id, held_keys),
+        webhooks_card(visit, login_id, hooks),
         refusals_card(visit, decisions),
         class_="account",
     )

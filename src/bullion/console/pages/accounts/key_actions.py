@@ -32,7 +32,7 @@ from bullion.desk.conversion import convert
 from bullion.desk.desk import View
 from bullion.desk.unreadable import is_unreadable
 from bullion.environment import Environment
-from bullion.keys.key import Scope
+from bullion.keys.key import DEFAULT_SCOPES, Scope
 from bullion.orders.instant import instant_text
 from bullion.refusals.desk import UNREADABLE
 from bullion.refusals.refusal import RefusalError
@@ -41,6 +41,7 @@ _SCOPES = {
     Scope.ACCOUNT_READ: "Read the account: prices, positions, allocation",
     Scope.ORDERS_READ: "Read its orders",
     Scope.ORDERS_WRITE: "Place orders",
+    Scope.WEBHOOKS_MANAGE: "Set up webhooks: addresses that get its events",
 }
 _SCOPE_CHECKBOXES = [
     Checkbox(f"scope {scope}", [text, el("code", scope.value)]) for scope, text in _SCOPES.items()
@@ -88,7 +89,7 @@ async def _ask_issue(visit: Visit) -> Dialog:
         title=f"Issue a key for {now['login_id']}",
         text=text,
         confirm="Issue the key",
-        values=dict.fromkeys((each.name for each in _SCOPE_CHECKBOXES), True),
+        values={f"scope {scope}": True for scope in DEFAULT_SCOPES},
     )
 
 
