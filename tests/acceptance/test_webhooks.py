@@ -1,11 +1,8 @@
 """`{base}/webhooks` over real HTTP: set up by the client, delivered by the node, refused where it must be."""
 
-import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
@@ -13,42 +10,12 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
 
 from bullion.environment import Environment
+from tests.support.hook_server import HookServer
 from tests.support.node import DeskClient, Node, shared
 from tests.support.stacks import STACKS, stack
 
 SCOPES = ["account:read", "orders:read", "orders:write", "webhooks:manage"]
 WAIT_S = 20
-
-
-class Receiver:
-    """A client's server: takes everything, or answers with a status."""
-
-    def __init__(self) -> None:
-        self.status = 200
-        self.received: list[tuple[dict[str, str], bytes]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                outer.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
-                self.send_response(outer.status)
-                self.send_header("content-length", "5")
-                self.end_headers()
-                self.wfile.write(b"hello")
-
-            def log_message(self, *_: Any) -> None: ...
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def events(self, number: int) -> list[dict[str, Any]]:
-        """Waits until there are so many."""
-        give_up_at = time.monotonic() + WAIT_S
-        while len(self.received) < number and time.monotonic() < give_up_at:
-            time.sleep(0.02)
-        return [json.loads(body) for _, body in self.received]
 
 
 @pytest.fixture(scope="module", params=STACKS)
@@ -61,11 +28,9 @@ def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    receiver = Receiver()
-    yield receiver
-    receiver.server.shutdown()
-    receiver.server.server_close()
+def receiver() -> Iterator[HookServer]:
+    with HookServer() as receiver:
+        yield receiver
 
 
 @pytest.fixture
@@ -84,7 +49,7 @@ def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
 
 
 def test_from_the_set_up_to_the_first_event(
-    client: httpx.Client, desk: DeskClient, login: str, receiver: Receiver
+    client: httpx.Client, desk: DeskClient, login: str, receiver: HookServer
 ) -> None:
     made = client.post("/webhooks", json={"url": receiver.url, "description": "the book"})
     assert made.status_code == 201
@@ -114,7 +79,7 @@ def test_from_the_set_up_to_the_first_event(
     assert client.get(f"/webhooks/{webhook['id']}/dead").json() == {"items": []}
 
 
-def test_production_has_its_own(node: Node, desk: DeskClient, login: str, receiver: Receiver) -> None:
+def test_production_has_its_own(node: Node, desk: DeskClient, login: str, receiver: HookServer) -> None:
     key = desk.key(login, "production", scopes=SCOPES)["key"]
     with node.api(key) as client:
         base = Environment.PRODUCTION.base_path
@@ -129,7 +94,7 @@ def test_production_has_its_own(node: Node, desk: DeskClient, login: str, receiv
         refused(other.get(f"{path}/{webhook['id']}"), 404, "webhook_not_found")
 
 
-def test_change_and_delete(client: httpx.Client, receiver: Receiver) -> None:
+def test_change_and_delete(client: httpx.Client, receiver: HookServer) -> None:
     webhook = client.post("/webhooks", json={"url": receiver.url, "types": ["order.created"]}).json()
     path = f"/webhooks/{webhook['id']}"
     changed = client.patch(path, json={"enabled": False, "types": None, "description": "later"}).json()
@@ -152,11 +117,11 @@ def test_change_and_delete(client: httpx.Client, receiver: Receiver) -> None:
         ("GET", "/dead"),
         ("POST", "/replay"),
     ):
-        body = {} if method == "PATCH" else None
+        body: dict[str, Any] | None = {} if method == "PATCH" else None
         refused(client.request(method, path + more, json=body), 404, "webhook_not_found")
 
 
-def test_a_rotation_has_two_signatures(client: httpx.Client, receiver: Receiver) -> None:
+def test_a_rotation_has_two_signatures(client: httpx.Client, receiver: HookServer) -> None:
     webhook = client.post("/webhooks", json={"url": receiver.url}).json()
     path = f"/webhooks/{webhook['id']}"
     rotated = client.post(f"{path}/rotate").json()
@@ -168,7 +133,7 @@ def test_a_rotation_has_two_signatures(client: httpx.Client, receiver: Receiver)
         assert Verifier(secret).verify(body, headers)
 
 
-def test_a_test_shows_what_the_receiver_said(client: httpx.Client, receiver: Receiver) -> None:
+def test_a_test_shows_what_the_receiver_said(client: httpx.Client, receiver: HookServer) -> None:
     webhook = client.post("/webhooks", json={"url": receiver.url}).json()
     path = f"/webhooks/{webhook['id']}"
     said = client.post(f"{path}/test").json()
@@ -191,7 +156,7 @@ def test_a_test_shows_what_the_receiver_said(client: httpx.Client, receiver: Rec
     assert answer.headers.get_list("ratelimit-limit") == ["10"]
 
 
-def test_at_most_five(client: httpx.Client, receiver: Receiver) -> None:
+def test_at_most_five(client: httpx.Client, receiver: HookServer) -> None:
     for _ in range(5):
         assert client.post("/webhooks", json={"url": receiver.url}).status_code == 201
     refused(client.post("/webhooks", json={"url": receiver.url}), 409, "webhook_limit")
@@ -206,7 +171,7 @@ def test_urls_that_are_not_allowed(client: httpx.Client, url: str) -> None:
 
 
 def test_private_addresses_are_refused_unless_the_deployment_allows_them(
-    tmp_path_factory: pytest.TempPathFactory, receiver: Receiver
+    tmp_path_factory: pytest.TempPathFactory, receiver: HookServer
 ) -> None:
     with shared(tmp_path_factory.mktemp("strict")) as node, node.desk() as desk:
         desk.add_group().account("client")
