@@ -24,6 +24,17 @@ READS = [TEST + path for path in BELOW]
 ORDERS, ORDER, POSITIONS, SYMBOLS, QUOTES, EVENTS = READS
 REAL_READS = [PRODUCTION + path for path in BELOW]
 REAL_ORDERS, REAL_ORDER, REAL_POSITIONS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS = REAL_READS
+_HOOK = "/webhooks/{webhook_id}"
+WEBHOOK_CALLS = {
+    "/webhooks": {"get", "post"},
+    _HOOK: {"get", "patch", "delete"},
+    f"{_HOOK}/rotate": {"post"},
+    f"{_HOOK}/test": {"post"},
+    f"{_HOOK}/attempts": {"get"},
+    f"{_HOOK}/dead": {"get"},
+    f"{_HOOK}/replay": {"post"},
+}
+WEBHOOKS = {base + path: methods for base in (TEST, PRODUCTION) for path, methods in WEBHOOK_CALLS.items()}
 OPEN = ["/health/live", "/health/ready", "/openapi.json"]
 SCENARIO = "X-Bullion-Scenario"
 SCENARIO_CODES = {"scenario_not_allowed", "unknown_scenario"}

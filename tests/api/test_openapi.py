@@ -26,6 +26,7 @@ from bullion.api.orders import Orders, ProductionOrders
 from bullion.api.positions import Positions
 from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenarios import Scenarios
+from bullion.api.webhooks import Webhooks
 from bullion.environment import Environment
 from bullion.keys.key import Key, Scope
 from bullion.refusals.catalogue import CATALOGUE, OUT_OF_STOCK
@@ -42,6 +43,7 @@ from tests.api.description import (
     REAL_READS,
     ROWS,
     STREAMS,
+    WEBHOOKS,
     Json,
     body_of,
     check,
@@ -278,6 +280,7 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
         (orders, market_data),
         (real_orders, market_data),
         Events(nothing, nothing, nothing),
+        Webhooks(*[nothing] * 5, allow_private=False),
         Scenarios(nothing, nothing, nothing, orders),
         EventStreams(nothing, nothing, nothing),
         (QuoteStreams(nothing, market_data, nothing),) * 2,
@@ -289,7 +292,7 @@ def call(method: str, path: str) -> tuple[int, dict[str, str]]:
 
 
 def test_every_call_is_described_and_nothing_else() -> None:
-    assert set(DESCRIPTION["paths"]) == {*ME, *READS, *REAL_READS, *STREAMS, *OPEN}
+    assert set(DESCRIPTION["paths"]) == {*ME, *READS, *REAL_READS, *STREAMS, *WEBHOOKS, *OPEN}
 
 
 @pytest.mark.parametrize("path", STREAMS)
@@ -310,7 +313,7 @@ def test_streams_are_described(path: str) -> None:
 
 @pytest.mark.parametrize("path", DESCRIPTION["paths"])
 def test_each_path_is_there_and_takes_the_methods_described(path: str) -> None:
-    status, headers = call("DELETE", path)
+    status, headers = call("PUT", path)
     assert status == ROWS["method_not_allowed"].status
     described = {method.upper() for method in DESCRIPTION["paths"][path]}
     if path in (health.LIVE, health.READY):

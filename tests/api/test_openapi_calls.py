@@ -26,6 +26,7 @@ from tests.api.description import (
     STREAMS,
     SYMBOLS,
     TEST,
+    WEBHOOKS,
     Json,
     check,
     examples,
@@ -60,7 +61,10 @@ def test_each_call_names_its_scope(base: str, path: str, method: str, scope: str
 def test_what_is_beyond_the_specification_is_marked() -> None:
     marked = {(path, method) for path, method in operations() if operation(path, method).get("x-extension")}
     extensions = (SYMBOLS, QUOTES, EVENTS, REAL_SYMBOLS, REAL_QUOTES, REAL_EVENTS, *STREAMS)
-    assert marked == {(path, "get") for path in extensions}
+    of_webhooks = {(path, method) for path, methods in WEBHOOKS.items() for method in methods}
+    assert marked == {(path, "get") for path in extensions} | of_webhooks
+    for path, method in of_webhooks:
+        assert operation(path, method)["security"] == [{"ApiKey": ["webhooks:manage"]}]
     for path, method in marked:
         assert "An extension" in operation(path, method)["description"]
     for path in (ORDERS, REAL_ORDERS):

@@ -15,6 +15,7 @@ from bullion.api.positions import Positions
 from bullion.api.quote_stream import QuoteStreams
 from bullion.api.scenario import ANSWER_LOST, CallScenarios, Scenario, requestable
 from bullion.api.scenarios import Scenarios
+from bullion.api.webhooks import Webhooks
 from bullion.environment import Environment
 from bullion.refusals.catalogue import (
     BOOKING_OUTCOME_UNKNOWN,
@@ -107,11 +108,10 @@ def test_production_has_nothing_to_play_one_with() -> None:
     nothing: Any = None
     orders, real = Orders(nothing, nothing, nothing, nothing, nothing), ProductionOrders(*[nothing] * 5)
     data, scenarios = MarketData(nothing, nothing), Scenarios(nothing, nothing, nothing, orders)
-    events = Events(nothing, nothing, nothing)
+    events, webhooks = Events(nothing, nothing, nothing), Webhooks(*[nothing] * 5, allow_private=False)
+    both = (orders, data), (real, data)
     streams = EventStreams(nothing, nothing, nothing), (QuoteStreams(nothing, data, nothing),) * 2
-    found = endpoints(
-        Me(deploy_on=True), Positions(nothing), (orders, data), (real, data), events, scenarios, *streams
-    )
+    found = endpoints(Me(deploy_on=True), Positions(nothing), *both, events, webhooks, scenarios, *streams)
     for path, methods in found.items():
         for endpoint in methods.values():
             plays = endpoint.simulate is not None

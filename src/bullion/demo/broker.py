@@ -26,7 +26,7 @@ from bullion.desk.unreadable import read_or_unreadable
 from bullion.environment import Environment
 from bullion.hedge.venues import abilities_of
 from bullion.keys.hashing import Hasher
-from bullion.keys.key import Scope
+from bullion.keys.key import DEFAULT_SCOPES
 from bullion.keys.text import secret_from, write_key
 from bullion.records.clients import UsedKey
 from bullion.secret import deployment_secret
@@ -125,6 +125,8 @@ def prepare(given: Settings, folder: Path = FOLDER) -> Demo:
         settings = replace(settings, database_url=f"sqlite:///{folder}/bullion.db")
     if given.broker == usual.broker:
         settings = replace(settings, broker="demo")
+    # A receiver of webhooks on this machine can be tried.
+    settings = replace(settings, webhook_allow_private=True)
     secret = deployment_secret(settings.secret, folder, may_create=True)
     hasher = Hasher(secret, "demo")
     desk_token = settings.desk_token or f"desk-demo-{secret_from(hasher.hash(b'desk token'))}"
@@ -179,7 +181,7 @@ async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environme
             body = KeyBody(
                 environment=environment.value,
                 name=f"demo {environment}",
-                scopes=[scope.value for scope in Scope],
+                scopes=[scope.value for scope in DEFAULT_SCOPES],
             )
             await keys.issue_key(desk, actor, login_id, body, key_id=key_id, secret=secret)
         if used is None or _usable(used):

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from bullion.environment import Environment
-from bullion.keys.key import Scope
+from bullion.keys.key import DEFAULT_SCOPES, Scope
 
 from .values import about, schema
 
@@ -30,7 +30,7 @@ class Account(Struct):
     key_name: Annotated[str, about("The name that the key was issued with.", "pricing engine")]
     scopes: Annotated[
         list[Annotated[str, schema(enum=[scope.value for scope in Scope])]],
-        about("What the key may do.", [scope.value for scope in Scope]),
+        about("What the key may do.", [scope.value for scope in DEFAULT_SCOPES]),
     ]
     production_trading_available: Annotated[
         bool,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict
 
 from bullion.allocation.book import environment_of
@@ -32,30 +32,33 @@ class CreateWebhook(Struct, forbid_unknown_fields=True):
         about("Where events are sent: a URL with `https` that leads to the public internet.", _HOOK_URL),
     ]
     types: Annotated[
-        _Types | None,
+        _Types | UnsetType | None,
         about("The types of events to send. `null`, or left out: all.", ["order.opened", "order.closed"]),
-    ] = None
-    description: Annotated[_Description, about("For people.", "order book of the back office")] = ""
+    ] = UNSET
+    description: Annotated[
+        _Description | UnsetType, about("For people.", "order book of the back office")
+    ] = UNSET
 
 
 class ChangeWebhook(Struct, forbid_unknown_fields=True):
     """What is to be different. A field that is left out stays as it is."""
 
-    url: Annotated[_Url, about("Where events are sent from now on.")] = ""
-    types: Annotated[_Types | None, about("The types of events to send. `null`: all.")] = None
-    description: Annotated[_Description, about("For people.")] = ""
+    url: Annotated[_Url | UnsetType, about("Where events are sent from now on.")] = UNSET
+    types: Annotated[_Types | UnsetType | None, about("The types of events to send. `null`: all.")] = UNSET
+    description: Annotated[_Description | UnsetType, about("For people.")] = UNSET
     enabled: Annotated[
-        bool,
+        bool | UnsetType,
         about("`false` stops it. `true` lets it go on with the event that it stopped at.", example=True),
-    ] = True
+    ] = UNSET
 
 
 class ReplayWebhook(Struct, forbid_unknown_fields=True):
     """Which events are sent again."""
 
     number: Annotated[
-        Annotated[int, Meta(ge=1)] | None, about("The event's number. `null`, or left out: all.", 17)
-    ] = None
+        Annotated[int, Meta(ge=1)] | UnsetType | None,
+        about("The event's number. `null`, or left out: all.", 17),
+    ] = UNSET
 
 
 class Webhook(Struct):
