@@ -177,6 +177,7 @@ NEWEST = {
     "KEY_ID": ("keys list aurum", "key_id"),
     "REQUEST_ID": ("traces list", "request_id"),
     "TOKEN_ID": ("tokens list", "token_id"),
+    "WEBHOOK_ID": ("webhooks list aurum", "webhook_id"),
 }
 """The list whose first row an example is about, and the field that names the row."""
 

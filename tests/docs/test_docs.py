@@ -208,7 +208,7 @@ def _met_by(path: str, method: str) -> set[str]:
 CALLS = [
     (method, path)
     for path, item in openapi()["paths"].items()
-    for method in ("get", "post")
+    for method in ("get", "post", "patch", "delete")
     if method in item and path.startswith("/api/")
 ]
 
@@ -281,7 +281,8 @@ _NOT_METRICS = ("bullion_client", "bullion_conformance", "bullion_service", "bul
 
 def test_metrics_that_are_named_exist() -> None:
     """Which of them a node exports is compared with the table in `tests/metrics`."""
-    files = ("web/calls.py", "wiring/gauges.py", "wiring/line_gauges.py", "wiring/stream_gauges.py")
+    gauges = ("gauges", "line_gauges", "stream_gauges", "webhook_gauges")
+    files = ("web/calls.py", *(f"wiring/{name}.py" for name in gauges))
     source = "".join((ROOT / "src/bullion" / file).read_text("utf-8") for file in files)
     for page in PAGES:
         for name in {text for text in quoted(page) if re.fullmatch(r"bullion_[a-z_]+", text)}:

@@ -55,7 +55,7 @@ async def create_webhook(desk: Desk, actor: Actor, login_id: str, body: WebhookB
 
     \b
     Example:
-      bullion desk webhooks create mehta-jewels --environment test --url https://hooks.example.com/bullion
+      bullion desk webhooks create aurum --environment test --url https://hooks.example.com/bullion
     """
     _check_url(desk, body.url)
 
@@ -89,12 +89,7 @@ async def create_webhook(desk: Desk, actor: Actor, login_id: str, body: WebhookB
     command="webhooks enable",
 )
 async def enable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str) -> View:
-    """Switch a webhook on. It goes on with the event that it stopped at, if that is still kept.
-
-    \b
-    Example:
-      bullion desk webhooks enable mehta-jewels wh_5d1f0a6c9be2774301c85e92
-    """
+    """Switch a webhook on. It goes on with the event that it stopped at, if that is still kept."""
     return await _change(desk, actor, login_id, webhook_id, WebhookChange(on=True))
 
 
@@ -105,12 +100,7 @@ async def enable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: st
     command="webhooks disable",
 )
 async def disable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str) -> View:
-    """Switch a webhook off. Nothing is sent until somebody switches it on.
-
-    \b
-    Example:
-      bullion desk webhooks disable mehta-jewels wh_5d1f0a6c9be2774301c85e92
-    """
+    """Switch a webhook off. Nothing is sent until somebody switches it on."""
     change = WebhookChange(on=False, off_reason="Switched off by the desk.")
     return await _change(desk, actor, login_id, webhook_id, change)
 
@@ -192,12 +182,7 @@ async def list_dead_events(desk: Desk, actor: Actor, login_id: str, webhook_id: 
     command="webhooks replay",
 )
 async def replay_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str, body: ReplayBody) -> View:
-    """Send events that were given up once more: one, or all.
-
-    \b
-    Example:
-      bullion desk webhooks replay mehta-jewels wh_5d1f0a6c9be2774301c85e92 --number 17
-    """
+    """Send events that were given up once more: one, or all."""
 
     async def work(records: Records) -> ChangeResult:
         webhook = await _find(records, actor.broker, login_id, webhook_id)
