@@ -115,9 +115,8 @@ def _orders_with_streams(
             rounds.append(heard.requests_per_s / alone.requests_per_s)
             alone_us, heard_us = server_us(alone), server_us(heard)
             by_time += [alone_us / heard_us] if alone_us and heard_us else []
-            say(
-                f"round {number} of {extent.rounds}, orders beside {most} streams: {rounds[-1]:.2f} of without"
-            )
+            told = f"orders beside {most} streams: {rounds[-1]:.2f} of without"
+            say(f"round {number} of {extent.rounds}, {told}")
     yield RatioResult(
         "orders_with_events_vs_without",
         Spread.of(rounds),

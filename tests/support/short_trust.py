@@ -9,5 +9,5 @@ from bullion.api import gate
 TRUSTED_S = 5
 
 if __name__ == "__main__":
-    gate._MEMORY_AGE_NS_MAX = TRUSTED_S * 1_000_000_000
+    gate.MEMORY_AGE_NS_MAX = TRUSTED_S * 1_000_000_000
     main()
