@@ -12,6 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from tests.support.event_streams import streaming
 from tests.support.hook_server import HookServer
 from tests.support.node import Node, start, until
 from tests.support.servers import Postgres, Redis
+from tests.support.tcp_proxy import tcp_proxy
 
 from .fixtures import LIVE, Client, Deployment, flood
 from .scale import SCALE
@@ -118,21 +120,41 @@ class StreamReader(Reader):
                 self.heard.append(message.data)
 
 
+@dataclass
+class Store:
+    settings: dict[str, str]
+    cut: Callable[[], None]
+    """Ends every connection to it for a moment."""
+    address: str | None = None
+    """Around what can be cut; None for a file."""
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def settings(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     if request.param == "sqlite":
-        yield {}
+        yield Store({}, lambda: None)
         return
     postgres: Postgres = request.getfixturevalue("postgres")
     redis: Redis = request.getfixturevalue("redis")
     address = postgres.new_database(request.getfixturevalue("schema_template"))
-    yield {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url}
+    with tcp_proxy(postgres.port) as line:
+
+        def cut() -> None:
+            line.cut()
+            time.sleep(0.5)
+            line.restore()
+
+        through = address.replace(f":{postgres.port}/", f":{line.port}/")
+        settings = {"BULLION_DATABASE_URL": through, "BULLION_REDIS_URL": redis.url}
+        yield Store(settings, cut, address)
     postgres.drop(address)
 
 
-def test_every_reader_hears_the_whole_story(settings: dict[str, str], tmp_path: Path) -> None:
-    deployment = Deployment(tmp_path, settings | {"BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}, seed=3)
-    service = Service(tmp_path, deployment.settings, number=2 if settings else 1)
+def test_every_reader_hears_the_whole_story(store: Store, tmp_path: Path) -> None:
+    settings = store.settings | {"BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
+    deployment = Deployment(tmp_path, settings, seed=3)
+    deployment.store = store.address or deployment.store
+    service = Service(tmp_path, deployment.settings, number=2 if store.address else 1)
     try:
         deployment.set_up(service.any(), ("filling", "holding"))
         readers = [client for client in deployment.clients if client.login_id == "rich"]
@@ -143,7 +165,8 @@ def test_every_reader_hears_the_whole_story(settings: dict[str, str], tmp_path: 
             for client, hook in zip(readers, hooks, strict=True):
                 _hook_up(deployment, service.any(), client, hook)
             for number in range(ROUNDS):
-                _trade_and_kill(deployment, service, number)
+                _trade(deployment, service, service.kill_one if number % 2 else store.cut)
+                _act(deployment, service, number)
             deployment.settle(service.any())
             for place, client in enumerate(readers):
                 _compare(service, client, all_readers[2 * place : 2 * place + 2], hooks[place])
@@ -162,13 +185,19 @@ def _hook_up(deployment: Deployment, node: Node, client: Client, hook: HookServe
     assert (made.status_code, made.json()["newest"]) == (201, 0), made.text
 
 
-def _trade_and_kill(deployment: Deployment, service: Service, number: int) -> None:
+def _trade(deployment: Deployment, service: Service, disturb: Callable[[], None]) -> None:
     lists = deployment.wishes(ORDERS)
     trading = threading.Thread(target=lambda: flood([(service.any(), wishes) for wishes in lists]))
     trading.start()
     time.sleep(0.3)
-    service.kill_one()
+    disturb()
     trading.join()
+    for node in service.nodes:  # It may take a moment to find its store again.
+        until(lambda node=node: httpx.get(f"{node.api_url}/health/ready").is_success, within_s=HEARD_S)
+
+
+def _act(deployment: Deployment, service: Service, number: int) -> None:
+    """What the desk does to every account."""
     for client in deployment.clients:
         with deployment.desk(service.any(), client.broker) as desk:
             allocation = {"gold": f"{900_000 + number}"}
