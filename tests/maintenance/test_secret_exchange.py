@@ -10,7 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
+import httpx
 import pytest
+from standardwebhooks.webhooks import Webhook as Verifier
 
 from bullion.budgets.memory import MemoryLimiter
 from bullion.desk.second_factors import SecondFactors
@@ -21,6 +23,7 @@ from bullion.wiring.desk import make_desk, no_refresh
 from bullion.wiring.store import open_store
 from tests.kills.scale import SCALE
 from tests.support.command import bullion, sentence
+from tests.support.hook_server import HookServer
 from tests.support.node import DESK_TOKEN, Node, running, until
 from tests.support.orders import Market, Trader, booked
 from tests.support.stacks import STACKS, stack
@@ -100,6 +103,7 @@ def test_nobody_is_refused_while_the_secret_is_exchanged(tmp_path: Path, setting
         assert lines[1:] == [
             "Tokens under another secret: 0 of 1, in force: 0.",
             "Second factors under another secret: 0 of 0, in force: 0.",
+            "Webhooks under another secret: 0 of 0, in force: 0.",
             "Audit trails under another secret: 0 of 2, in force: 0.",
             "Keep BULLION_SECRET_OLD until nothing in force needs it.",
         ]
@@ -178,3 +182,39 @@ def test_second_factors_are_encrypted_with_the_new_secret(tmp_path: Path, settin
     assert bullion(tmp_path, "secret", "exchange", **settings, **BOTH).returncode == 0
     assert "Second factors under another secret: 0 of 1, in force: 0." in here.status(BOTH)[1]
     with_factors(ONLY_NEW, lambda factors: factors.verify(first, codes[1]))
+
+
+def test_secrets_of_webhooks_are_encrypted_with_the_new_secret(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    here = Deployment(tmp_path, settings)
+    private = {"BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
+    base, scopes = "/api/trading/test/v1/webhooks", ["webhooks:manage"]
+
+    def created(client: httpx.Client, url: str) -> str:
+        return str(client.post(base, json={"url": url}).json()["secret"])
+
+    with HookServer() as receiver, HookServer() as late:
+        with running(tmp_path, **settings, **ONLY_OLD, **private) as node, node.desk() as desk:
+            desk.add_group().account("client")
+            key = desk.key("client", scopes=scopes)["key"]
+            with node.api(key) as client:
+                first = created(client, receiver.url)
+        with running(tmp_path, **settings, **BOTH, **private) as node:
+            assert "Webhooks under another secret: 1 of 1, in force: 1." in here.status(BOTH)[1]
+            assert bullion(tmp_path, "secret", "exchange", **settings, **BOTH).returncode == 0
+            assert "Webhooks under another secret: 0 of 1, in force: 0." in here.status(BOTH)[1]
+            # This node started before the exchange, and still encrypts with the old secret.
+            with node.api(key) as client:
+                second = created(client, late.url)
+            assert "Webhooks under another secret: 1 of 2, in force: 1." in here.status(BOTH)[1]
+        with running(tmp_path, **settings, **BOTH, **private) as node, node.desk() as desk:
+            desk.do("PATCH", "/accounts/client", {"allocation": {"gold": "1"}})
+            late.events(1)
+            until(lambda: "Webhooks under another secret: 0 of 2, in force: 0." in here.status(BOTH)[1], 30)
+        with running(tmp_path, **settings, **ONLY_NEW, **private) as node, node.desk() as desk:
+            desk.do("PATCH", "/accounts/client", {"allocation": {"gold": "2"}})
+            for server, secret in ((receiver, first), (late, second)):
+                server.events(2)
+                headers, body = server.received[-1]
+                assert Verifier(secret).verify(body, headers)

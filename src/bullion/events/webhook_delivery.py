@@ -70,6 +70,9 @@ class WebhookQueue(Protocol):
 
     async def release(self, webhook: Webhook) -> None: ...
 
+    async def reencrypt(self, webhook: Webhook, secret: str, previous: str | None, secret_id: str) -> None:
+        """Replace its encrypted secrets, if `secret_id` is the secret of the store."""
+
     async def attempted(self, webhook: Webhook, attempt: Attempt) -> None:
         """Log an attempt outside of every lease, such as a test."""
 
@@ -180,6 +183,8 @@ class WebhookDelivery:
             _log.exception("webhook_delivery_failed", webhook=held.webhook.id)
 
     async def _deliver_all(self, held: _Held, until_s: float) -> None:
+        if held.webhook.secret_id != self._cipher.secret_id:
+            await self._reencrypt(held.webhook)
         if held.webhook.replaying:
             await self._replay(held)
         while monotonic() < until_s and held.webhook.next_try_at_us <= self._now_us():
@@ -222,6 +227,19 @@ class WebhookDelivery:
         await self._queue.failed(held.webhook, attempt, decision)
         self._log_failure(held.webhook, attempt, decision)
         return False
+
+    async def _reencrypt(self, webhook: Webhook) -> None:
+        """The deployment's secret was exchanged after it was set up. What cannot be read is left."""
+
+        def again(encrypted: str) -> str:
+            return self._cipher.encrypt(self._cipher.decrypt(encrypted, webhook.id), webhook.id)
+
+        before = webhook.previous_secret
+        try:
+            secret, previous = again(webhook.encrypted_secret), None if before is None else again(before)
+        except NotDecryptable:
+            return
+        await self._queue.reencrypt(webhook, secret, previous, self._cipher.secret_id)
 
     async def _replay(self, held: _Held) -> None:
         """Each is tried once. One that fails stays in the list of those that were given up."""

@@ -167,6 +167,9 @@ async def _secret_uses(store: Store, new: bytes) -> list[SecretUse]:
         factors = await transaction.all("all_second_factors")
         left = sum(1 for row in factors if row["secret_id"] != secret_id)
         found.append(SecretUse("Second factors", len(factors), left, left))
+        webhooks = await transaction.all("all_webhook_secrets")
+        left = sum(1 for row in webhooks if row["secret_id"] != secret_id)
+        found.append(SecretUse("Webhooks", len(webhooks), left, left))
         heads = [
             (row["broker"], audit_head(await transaction.one("audit_head", row["broker"])))
             for row in await transaction.all("audit_brokers")

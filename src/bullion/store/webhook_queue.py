@@ -98,6 +98,10 @@ class StoredWebhookQueue:
         values = (webhook.book_id, webhook.id, webhook.holder)
         await self._engine.write("release_webhook", lambda open_: open_.run("release_webhook", *values))
 
+    async def reencrypt(self, webhook: Webhook, secret: str, previous: str | None, secret_id: str) -> None:
+        values = (webhook.book_id, webhook.id, webhook.encrypted_secret, secret, previous, secret_id)
+        await self._engine.write("reencrypt_webhook", lambda open_: open_.run("reencrypt_webhook", *values))
+
     async def attempted(self, webhook: Webhook, attempt: Attempt) -> None:
         async def body(transaction: Transaction) -> None:
             row = await transaction.one("count_webhook_attempt", webhook.book_id, webhook.id)

@@ -40,7 +40,7 @@ _PROBLEM = {
 _RECEIPT = {**example_of("WebhookReceipt"), "error": None}
 
 
-def _webhook(environment: Environment, schema: str = "Webhook") -> Json:
+def _webhook(environment: Environment, schema: str = "WebhookStatus") -> Json:
     return {**example_of(schema), **dict.fromkeys(_NULLS), "environment": environment.value}
 
 
@@ -124,7 +124,7 @@ WEBHOOK_ENDPOINTS = (
         f"GET {_ONE}",
         "Read a webhook",
         "Shows whether it is on, how far it has come, and since when deliveries fail.",
-        ("200", "The webhook.", "Webhook"),
+        ("200", "The webhook.", "WebhookStatus"),
     ),
     _call(
         "change_webhook",
@@ -132,7 +132,7 @@ WEBHOOK_ENDPOINTS = (
         "Change a webhook",
         "Changes the fields that are sent. One that is enabled again goes on with the event that it stopped "
         "at, as long as that is kept.",
-        ("200", "The webhook as it is now.", "Webhook"),
+        ("200", "The webhook as it is now.", "WebhookStatus"),
         WEBHOOK_URL_REFUSED,
         body=_body("ChangeWebhook", {"enabled": True}),
     ),

@@ -61,7 +61,7 @@ class ReplayWebhook(Struct, forbid_unknown_fields=True):
     ] = UNSET
 
 
-class Webhook(Struct):
+class WebhookStatus(Struct):
     """An address that gets the account's events, and how the delivery stands."""
 
     id: Annotated[
@@ -98,7 +98,7 @@ class Webhook(Struct):
     ]
 
 
-class WebhookWithSecret(Webhook):
+class WebhookWithSecret(WebhookStatus):
     """A webhook with its secret, which is shown once."""
 
     secret: Annotated[
@@ -114,7 +114,7 @@ class WebhookWithSecret(Webhook):
 class WebhookList(Struct):
     """The webhooks of the account in this environment."""
 
-    items: Annotated[list[Webhook], about("The oldest first.")]
+    items: Annotated[list[WebhookStatus], about("The oldest first.")]
 
 
 class DeletedWebhook(Struct):
@@ -175,9 +175,9 @@ class WebhookReplay(Struct):
     replaying: Annotated[int, Meta(ge=0), about("Their number.", 1)]
 
 
-def webhook_view(webhook: kept.Webhook) -> Webhook:
+def webhook_view(webhook: kept.Webhook) -> WebhookStatus:
     waits = webhook.on and webhook.tries > 0
-    return Webhook(
+    return WebhookStatus(
         id=webhook.id,
         url=webhook.url,
         types=list(webhook.types) or None,

@@ -17,7 +17,7 @@ INNER JOIN books ON books.id = webhooks.book_id
 WHERE webhooks.book_id = $1 AND webhooks.id = $2
 
 -- name: all_webhook_secrets
-SELECT book_id, id, encrypted_secret, previous_secret FROM webhooks ORDER BY book_id, id
+SELECT book_id, id, encrypted_secret, previous_secret, secret_id FROM webhooks ORDER BY book_id, id
 
 -- name: webhook_slots
 SELECT slot FROM webhooks WHERE book_id = $1
