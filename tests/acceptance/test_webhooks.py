@@ -12,6 +12,7 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from bullion.environment import Environment
 from tests.support.hook_server import HookServer
 from tests.support.node import DeskClient, Node, shared
+from tests.support.production import LiveMarket, opened
 from tests.support.stacks import STACKS, stack
 
 SCOPES = ["account:read", "orders:read", "orders:write", "webhooks:manage"]
@@ -267,3 +268,28 @@ def test_a_receiver_that_never_answers_keeps_no_order_waiting(
             assert client.get("/events").status_code == 200
         assert time.monotonic() - began < 5
         connection.close()
+
+
+@pytest.mark.both_stacks
+def test_the_life_of_orders_arrives_as_the_list_of_events_tells_it(
+    live_market: LiveMarket, receiver: HookServer
+) -> None:
+    trader = live_market.trader(scopes=SCOPES)
+    made = trader.http.post(f"{trader.base}/webhooks", json={"url": receiver.url})
+    assert made.status_code == 201, made.text
+    orders = [opened(trader.place(quantity=number)) for number in (1, 2, 3)]
+    live_market.complete(orders[0]["id"], "70000")
+    live_market.act(orders[1]["id"], "delete", reason="twice")
+    live_market.elsewhere(trader.login_id, quantity="4")
+    trader.http.get(f"{trader.base}/events", params={"after": 9, "wait": 10})
+    told = trader.get(f"{trader.base}/events", limit=200)["items"]
+    assert [each["type"] for each in told if each["data"]["id"] == orders[0]["id"]] == [
+        "order.created",
+        "order.opened",
+        "order.closing",
+        "order.closed",
+    ]
+    assert len(told) == 10
+    received = receiver.events(len(told))
+    assert [*{each["number"]: each for each in received}.values()] == told
+    assert [each["number"] for each in received] == sorted(each["number"] for each in received)

@@ -1,5 +1,10 @@
 """Webhooks in the console: set up on the account's page, looked into, replayed, switched and deleted."""
 
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import Visitor
@@ -42,3 +47,33 @@ def test_a_webhook_in_the_console(someone: Visitor, office: Office, admin: str) 
     dialog.get_by_role("button", name="Delete the webhook").click()
     expect(page.locator("body")).to_contain_text("The webhook is deleted.", timeout=PATIENCE_MS)
     assert office.desk.all("/accounts/asha/webhooks") == []
+
+
+@pytest.mark.stacks_in_turn(only="sqlite")
+def test_attempts_and_lost_events_of_a_webhook(someone: Visitor, office: Office, admin: str) -> None:
+    office.desk.account("asha")
+    body = {"environment": "production", "url": URL}
+    webhook_id = office.desk.do("POST", "/accounts/asha/webhooks", body)["webhook_id"]
+    with closing(sqlite3.connect(office.node.folder / "var" / "bullion.db")) as store, store:
+        ((book_id,),) = store.execute("SELECT book_id FROM webhooks WHERE id = ?", (webhook_id,))
+        now_us = time.time_ns() // 1000
+        attempt = (17, "evt_2", "order.opened", now_us, 500, 41, "The receiver answered 500.", "<b>oops</b>")
+        store.execute(
+            "INSERT INTO webhook_attempts VALUES (?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (book_id, webhook_id, *attempt),
+        )
+        # The event was never there, so a replay takes it off the list.
+        store.execute(
+            "INSERT INTO webhook_dead_events VALUES (?, ?, 12, 'evt_1', 'order.closed', ?, 19, '500', 0)",
+            (book_id, webhook_id, now_us),
+        )
+    page = someone.open(admin, f"accounts/asha/webhooks/{webhook_id}")
+    attempts, dead = page.locator("#attempts"), page.locator("#dead")
+    expect(attempts).to_contain_text("The receiver answered 500.", timeout=PATIENCE_MS)
+    expect(attempts).to_contain_text("<b>oops</b>")
+    expect(dead).to_contain_text("order.closed")
+    dead.get_by_role("button", name="Replay").click()
+    page.get_by_role("dialog").get_by_role("button", name="Send them again").click()
+    expect(page.locator("body")).to_contain_text("1 events are sent again.", timeout=PATIENCE_MS)
+    expect(dead).to_contain_text("No event was given up.", timeout=PATIENCE_MS)
+    expect(attempts).to_contain_text("The event is no longer kept.", timeout=PATIENCE_MS)

@@ -71,7 +71,7 @@ def test_addresses_that_lead_inside_or_to_nobody(address: str) -> None:
     ("url", "host", "port", "target"),
     [
         ("https://hooks.example.com", "hooks.example.com", 443, "/"),
-        ("https://Hooks.Example.com./a/b?c=d%20e", "hooks.example.com.", 443, "/a/b?c=d%20e"),
+        ("https://Hooks.Example.com./a/b?c=d%20e", "hooks.example.com", 443, "/a/b?c=d%20e"),
         ("https://hooks.example.com:8443/x", "hooks.example.com", 8443, "/x"),
         ("https://1.1.1.1/", "1.1.1.1", 443, "/"),
         ("https://[2606:4700::1111]/", "2606:4700::1111", 443, "/"),

@@ -86,7 +86,7 @@ def read_url(url: str, *, allow_private: bool) -> Destination:
     try:
         parts = urlsplit(url)
         port = parts.port
-        host = (parts.hostname or "").lower()
+        host = (parts.hostname or "").lower().removesuffix(".")
     except ValueError:
         raise UrlRefused("This is not a URL.") from None
     schemes = ("https", "http") if allow_private else ("https",)
@@ -110,7 +110,7 @@ def _check_host(host: str, *, allow_private: bool) -> None:
     try:
         address = ip_address(host)
     except ValueError:
-        labels = host.removesuffix(".").split(".")
+        labels = host.split(".")
         if len(host) > _NAME_LENGTH_MAX or not all(map(_LABEL.fullmatch, labels)):
             raise UrlRefused("The URL needs a host name of letters, digits, dots and dashes.") from None
         if not allow_private and (len(labels) == 1 or labels[-1] == "localhost"):
