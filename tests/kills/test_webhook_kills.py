@@ -1,6 +1,8 @@
 """Nodes that are killed while they deliver webhooks: nothing is lost, and nothing comes out of order."""
 
 import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.support.hook_server import HookServer
@@ -61,6 +63,10 @@ def test_a_single_node_goes_on_after_it_was_killed(tmp_path: Path) -> None:
         until(lambda: receiver.numbers == [first], 30)
         node.stop(signal.SIGKILL)
         receiver.pause_s = 0
+        with closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+            # As if its lease, of 15 seconds, was over.
+            store.execute("UPDATE webhooks SET lease_until_us = 1 WHERE lease_until_us > 0")
+            assert store.total_changes == 1
         with running(tmp_path, **settings):
             receiver.events(3)
         assert receiver.numbers == [first, first, first + 1, first + 2]

@@ -151,7 +151,7 @@ RETURNING *, 0 AS newest
 UPDATE webhooks
 SET
     delivered_through = $5, tries = 0, failing_since_us = NULL, last_delivered_at_us = $6, attempts = attempts + 1,
-    lease_until_us = CASE WHEN state = 'on' THEN CAST($4 AS BIGINT) ELSE 0 END, next_try_at_us = $6
+    lease_until_us = CASE WHEN state = 'on' THEN CAST($4 AS BIGINT) ELSE 0 END
 WHERE book_id = $1 AND id = $2 AND holder = $3 AND delivered_through < $5
 RETURNING *, 0 AS newest
 
