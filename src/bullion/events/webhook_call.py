@@ -18,11 +18,9 @@ import httpx
 
 from .webhook import RESPONSE_BYTES_KEPT, Receipt
 from .webhook_address import Address, Destination, UrlRefused, is_public, read_url
+from .webhook_http import Answer, NoAnswer, NoConnection, post
 
 CALL_S = 10.0
-_RESPONSE_BYTES_MAX = 1024
-_RESPONSE_S = 1.0
-"""How long the body of a response is waited for. The status alone counts."""
 _ADDRESSES_TRIED = 3
 _LOOK_UPS_MAX = 16
 _MS_PER_S = 1000
@@ -31,7 +29,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 
 class _NotCalled(Exception):
-    """The receiver was not called, or did not answer. The message says why, for people."""
+    """The receiver was not called. The message says why, for people."""
 
 
 class WebhookCalls:
@@ -64,23 +62,21 @@ class WebhookCalls:
             error = _status_error(status)
         except TimeoutError:
             error = f"There was no answer within {CALL_S:.0f} seconds."
-        except (UrlRefused, _NotCalled) as reason:
+        except (UrlRefused, _NotCalled, NoConnection, NoAnswer) as reason:
             error = str(reason)
         duration_ms = round((perf_counter() - began) * _MS_PER_S)
         return Receipt(status=status, duration_ms=duration_ms, error=error, response=response)
 
     async def _post(self, url: str, headers: dict[str, str], body: bytes) -> tuple[int, str]:
         destination = read_url(url, allow_private=self.allow_private)
-        addresses = await self._addresses(destination)
-        for address in addresses[:-1]:
+        tls = self._tls if destination.scheme == "https" else None
+        *others, last = await self._addresses(destination)
+        for address in others:
             try:
-                return await self._post_to(address, destination, headers, body)
-            except httpx.ConnectError:
+                return _shown(await post(address, destination, headers, body, tls))
+            except NoConnection:  # Nothing was sent, so the next address can be tried.
                 continue
-        try:
-            return await self._post_to(addresses[-1], destination, headers, body)
-        except httpx.ConnectError as error:
-            raise _NotCalled(_connect_error(error)) from None
+        return _shown(await post(last, destination, headers, body, tls))
 
     async def _addresses(self, destination: Destination) -> Sequence[Address]:
         try:
@@ -96,42 +92,11 @@ class WebhookCalls:
             raise _NotCalled("The host name leads to a private, local or reserved address.")
         return found[:_ADDRESSES_TRIED]
 
-    async def _post_to(
-        self, address: Address, destination: Destination, headers: dict[str, str], body: bytes
-    ) -> tuple[int, str]:
-        """May raise httpx.ConnectError: nothing was sent."""
-        own = {"host": destination.host_header, "accept-encoding": "identity", "connection": "close"}
-        extensions = {"sni_hostname": destination.host}
-        # A client for each call: a connection to one name must not be used for another of the same address.
-        async with httpx.AsyncClient(verify=self._tls, trust_env=False, timeout=CALL_S) as client:
-            try:
-                async with client.stream(
-                    "POST",
-                    destination.url_at(address),
-                    headers=headers | own,
-                    content=body,
-                    extensions=extensions,
-                ) as response:
-                    return response.status_code, await _first_bytes(response)
-            except httpx.ConnectError:
-                raise
-            except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-                raise _NotCalled(f"The connection broke: {type(error).__name__}.") from None
 
-
-async def _first_bytes(response: httpx.Response) -> str:
-    """The beginning of the body, as far as it arrives soon."""
-    begun = bytearray()
-    try:
-        async with asyncio.timeout(_RESPONSE_S):
-            async for part in response.aiter_raw():
-                begun += part
-                if len(begun) >= _RESPONSE_BYTES_MAX:
-                    break
-    except (TimeoutError, httpx.HTTPError):
-        pass  # The status has arrived, which is all that counts.
-    text = bytes(begun[:RESPONSE_BYTES_KEPT]).decode("utf-8", "replace")
-    return "".join(each if each.isprintable() else " " for each in text).strip()
+def _shown(answer: Answer) -> tuple[int, str]:
+    """The status, and the beginning of the body as text without control characters."""
+    text = answer.body[:RESPONSE_BYTES_KEPT].decode("utf-8", "replace")
+    return answer.status, "".join(each if each.isprintable() else " " for each in text).strip()
 
 
 def _status_error(status: int) -> str | None:
@@ -140,17 +105,6 @@ def _status_error(status: int) -> str | None:
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The receiver answered {status}. Redirects are not followed: enter the final URL."
     return f"The receiver answered {status}."
-
-
-def _connect_error(error: httpx.ConnectError) -> str:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"The certificate of the receiver is not valid: {cause.verify_message}."
-        if isinstance(cause, ssl.SSLError):
-            return "No TLS connection could be made."
-        cause = cause.__cause__ or cause.__context__
-    return "No connection could be made."
 
 
 class NameLookups:
