@@ -22,7 +22,6 @@ from .desk_transaction import DeskTransaction
 from .engine import Engine, Row, Transaction, one_row
 
 T = TypeVar("T")
-_RACES_MAX = 3
 
 
 class StoppedWebhook(msgspec.Struct, frozen=True):
@@ -121,10 +120,10 @@ class StoredWebhooks:
         return await self._engine.read(name, lambda open_: work(StoredWebhookTable(open_)))
 
     async def write(self, name: str, work: Callable[[StoredWebhookTable], Awaitable[T]]) -> T:
-        for _ in range(_RACES_MAX):
+        for _ in range(WEBHOOKS_MAX):
             try:
                 return await self._engine.write(name, lambda open_: work(StoredWebhookTable(open_)))
-            except AlreadyExists:  # Two were set up at once, and both chose the same slot.
+            except AlreadyExists:  # Another one that was set up at the same time has taken the slot.
                 continue
         return await self._engine.write(name, lambda open_: work(StoredWebhookTable(open_)))
 
