@@ -11,6 +11,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Verifier
 
 from bullion.events import webhook_delivery
+from bullion.events.event import AccountEvent
 from bullion.events.webhook import ATTEMPTS_KEPT, WEBHOOKS_MAX, Receipt, TooManyWebhooks, Webhook
 from bullion.events.webhook_call import CALL_S, WebhookCalls
 from bullion.events.webhook_changes import OVERLAP_S, rotate_secret
@@ -535,3 +536,27 @@ async def test_private_addresses_are_not_called(hooked: Hooked, engine: Engine) 
         await delivery.deliver_due()
         assert receiver.connections == 0
         assert (await hooked.now(webhook)).tries == 1
+
+
+async def test_an_event_that_cannot_be_written_is_a_failure_like_others(
+    hooked: Hooked, engine: Engine
+) -> None:
+    async with receiving() as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen(2)
+        delivery = delivery_on(engine)
+        write = delivery._body_of
+
+        def fails(event: AccountEvent) -> bytes:
+            if event.number == 1:
+                raise KeyError("gold")
+            return write(event)
+
+        delivery._body_of = fails
+        await delivery.deliver_due()
+        assert (await hooked.now(webhook)).tries == 1
+        await hooked.set(f"tries = {len(PAUSES_S)}, next_try_at_us = 0")
+        await delivery.deliver_due()
+        await delivery.deliver_due()
+        assert [each.number for each in await hooked.dead(webhook)] == [1]
+        assert receiver.numbers == [2]

@@ -1,11 +1,14 @@
 """Receivers that try to keep the service busy, or to lead it to the inside of the broker's network."""
 
 import asyncio
+import socket
 import ssl
+import threading
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -283,3 +286,28 @@ async def test_names_are_looked_up_once_each() -> None:
     assert ip_address("127.0.0.1") in await NameLookups().resolve("localhost", 443)
     with pytest.raises(OSError, match=r".+"):
         await NameLookups().resolve("a" * 64 + ".example.com", 443)  # Too long for a name: nobody is asked.
+
+
+async def test_names_whose_servers_are_silent_occupy_a_few_threads_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, answer_now = [], threading.Event()
+
+    def silent_server(host: str, *_: object, **__: object) -> list[Any]:
+        asked.append(host)
+        answer_now.wait(20)
+        return [(0, 0, 0, "", ("127.0.0.1", 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", silent_server)
+    lookups = NameLookups()
+    waiting = [asyncio.create_task(lookups.resolve(f"n{number}", 443)) for number in range(40)]
+    while len(asked) < webhook_call._LOOK_UPS_MAX:
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0.01)
+    assert len(asked) == webhook_call._LOOK_UPS_MAX
+    # One that nobody waits for any more gives its thread back, too.
+    waiting[0].cancel()
+    answer_now.set()
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert found[1:] == [[ip_address("127.0.0.1")]] * 39
+    assert len(asked) == 40

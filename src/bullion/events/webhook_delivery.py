@@ -262,8 +262,14 @@ class WebhookDelivery:
         if not held.covers_call():
             asked_s = monotonic()
             held.take(await self._queue.renew(held.webhook, LEASE_S), asked_s)
-        at_us, body = self._now_us(), self._body_of(event)
-        receipt = await self._send(held.webhook, event.id, body)
+        at_us = self._now_us()
+        try:
+            body = self._body_of(event)
+        except Exception:  # noqa: BLE001 - an event that nobody can write must not hold up the others for ever
+            _log.exception("webhook_delivery_failed", webhook=held.webhook.id, event_id=event.id)
+            receipt = Receipt(status=None, duration_ms=0, error="The service could not write the event.")
+        else:
+            receipt = await self._send(held.webhook, event.id, body)
         self.outcomes[DELIVERED if receipt.delivered else FAILED] += 1
         return Attempt(number=event.number, event_id=event.id, type=event.type, at_us=at_us, receipt=receipt)
 
