@@ -213,6 +213,12 @@ def test_bodies_that_are_wrong(client: httpx.Client, body: dict[str, Any], where
     assert [(each["loc"], each["type"]) for each in errors] == [(["body", where], kind)]
 
 
+def test_a_change_to_null_is_no_change_that_is_left_out(client: httpx.Client) -> None:
+    answer = client.patch("/webhooks/wh_000000000000000000000000", json={"enabled": None})
+    (error,) = refused(answer, 422, "invalid_request")["errors"]
+    assert (error["loc"], error["type"]) == (["body", "enabled"], "not_a_choice")
+
+
 @pytest.mark.parametrize(
     ("content", "headers", "kind"),
     [

@@ -87,7 +87,7 @@ def _webhook(sent: dict[str, Any], url: str | None, problems: Problems) -> SentW
     if description is not None:
         check_length("description", description, DESCRIPTION_LENGTH_MAX, problems)
     enabled = sent.get("enabled")
-    if enabled is not None and not isinstance(enabled, bool):
+    if "enabled" in sent and not isinstance(enabled, bool):
         message = f"enabled must be true or false, not {_shown(enabled)}."
         problems.add(("body", "enabled"), message, "not_a_choice")
     if problems:
