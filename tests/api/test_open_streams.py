@@ -15,6 +15,7 @@ from bullion.api.open_streams import OpenStream, OpenStreams, StreamKind
 from bullion.api.request import Request
 from bullion.catalogue.source import Changes
 from bullion.events.event import AccountEvent, EventsGone, EventType
+from bullion.events.reader import Start
 from bullion.events.watch import EventWatch
 from bullion.faults import StoreUnavailable
 from bullion.web.calls import Call
@@ -182,16 +183,19 @@ class Store:
 
     def __init__(self) -> None:
         self.last = 0
-        self.reads: list[int] = []
+        self.starts: list[list[Start]] = []
         self.fails = 0
+        self.broken = -1
+
+    @property
+    def reads(self) -> list[int]:
+        return [after for starts in self.starts for _, after in starts]
 
     async def range(self, _book_id: int) -> tuple[int, int]:
         return 1, self.last
 
     async def read(self, book_id: int, after: int | None, limit: int) -> Sequence[AccountEvent]:
         assert after is not None
-        if limit > 1:
-            self.reads.append(after)
         if self.fails:
             self.fails -= 1
             raise StoreUnavailable
@@ -199,6 +203,20 @@ class Store:
             raise EventsGone(1, self.last)
         numbers = range(after + 1, min(self.last, after + limit) + 1)
         return [AccountEvent(book_id, each, EventType.TRADING_HALTED, each, detail={}) for each in numbers]
+
+    async def read_many(
+        self, starts: Sequence[Start], limit: int
+    ) -> Sequence[Sequence[AccountEvent] | EventsGone]:
+        self.starts.append(list(starts))
+        return [await self._page(book_id, after, limit) for book_id, after in starts]
+
+    async def _page(self, book_id: int, after: int, limit: int) -> Sequence[AccountEvent] | EventsGone:
+        if book_id == self.broken:
+            raise ValueError("a row that cannot be read")
+        try:
+            return await self.read(book_id, after, limit)
+        except EventsGone as gone:
+            return gone
 
     async def newest(self, book_ids: Sequence[int]) -> Mapping[int, int]:
         return dict.fromkeys(book_ids, self.last)
@@ -211,8 +229,10 @@ class Feeds(Streams):
         self.watch = EventWatch(self.store)
         self.events = EventStreams(self.store, self.watch, self.streams)
 
-    async def follow(self, after: int) -> Line:
-        response = await self.events.open(self.request(last_event_id=str(after)))
+    async def follow(self, after: int, account_id: int = 1) -> Line:
+        request = self.request(last_event_id=str(after))
+        request.caller.account = replace(ACCOUNT, id=account_id)
+        response = await self.events.open(request)
         assert isinstance(response, StreamResponse)
         line = Line()
         line.write(response.body)
@@ -226,15 +246,8 @@ class Feeds(Streams):
         await self.settle()
 
     async def settle(self) -> None:
-        for feed in list(self.events._feeds.values()):
-            if feed._sender is not None:
-                await feed._sender
-
-
-@pytest.fixture(autouse=True)
-def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "_PAUSE_S", 0.0)
-    monkeypatch.setattr(event_stream, "_RETRY_S", 0.0)
+        while self.events._news:
+            await self.events.send_round()
 
 
 async def test_streams_at_one_place_share_each_read() -> None:
@@ -274,16 +287,35 @@ async def test_a_long_history_is_sent_page_by_page() -> None:
     it.store.last = 250
     line = await it.follow(0)
     await it.watch._look()
+    assert await it.events.send_round() == 0.0
+    assert line.numbers() == list(range(101))
     await it.settle()
     assert it.store.reads == [0, 100, 200]
     assert line.numbers() == list(range(251))
+
+
+async def test_all_accounts_share_a_read_and_one_that_is_broken_harms_no_other() -> None:
+    it = Feeds()
+    lines = [await it.follow(0, account_id) for account_id in range(1, 61)]
+    await it.happen(1)
+    assert [len(starts) for starts in it.store.starts] == [50, 10]
+    assert all(line.numbers() == [0, 1] for line in lines)
+    it.store.broken = list(it.events._feeds)[7]
+    await it.happen(1)
+    assert [number for number, line in enumerate(lines) if line.is_closed()] == [7]
+    assert b"internal_error" in lines[7].received
+    assert [line.numbers() for line in lines[:7] + lines[8:]] == [[0, 1, 2]] * 59
 
 
 async def test_a_store_that_is_away_for_a_moment_costs_nothing() -> None:
     it = Feeds()
     line = await it.follow(0)
     it.store.fails = 3
-    await it.happen(2)
+    it.store.last += 2
+    await it.watch._look()
+    while it.store.fails:
+        assert await it.events.send_round() == event_stream._RETRY_S
+    await it.settle()
     assert line.numbers() == [0, 1, 2]
     assert not line.is_closed()
 

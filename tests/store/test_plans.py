@@ -81,7 +81,7 @@ PRODUCTION = (
     "lock_books",
     "move_stock",
     "next_deal_no",
-    "event_page",
+    "event_pages",
     "event_range",
     "newest_events",
     "number_event",

@@ -1,21 +1,22 @@
 """`GET {base}/events/stream`: what happens to an account, as it happens.
 
-Streams of a book that are at the same event share one read and one encoding of what follows.
+Streams of a book that are at the same event share one read and one encoding of what follows. All books share
+the round trip of the read.
 """
 
 import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
-from time import monotonic
 
 import structlog
 
 from bullion.events.event import AccountEvent, EventsGone
-from bullion.events.reader import EventReader
+from bullion.events.reader import EventReader, Start
 from bullion.events.watch import EventWatch
 from bullion.faults import StoreFault, StoreUnavailable
 from bullion.refusals.catalogue import EVENTS_GONE, INTERNAL_ERROR
+from bullion.refusals.refusal import RefusalCode
 from bullion.web.event_stream import EventStream, server_sent_event
 from bullion.web.response import Response, stream_response
 
@@ -28,12 +29,14 @@ from .wire.events import event_json
 
 _PAGE = 100
 """Events of one read. About as many bytes as a client may leave unread before it counts as behind."""
+_STARTS_AT_ONCE = 50
+"""Books and positions of one read."""
 _READS_AT_ONCE = 4
 """Many clients that connect again at once must not take the store's connections from orders."""
 _WRITES_AT_ONCE = 100
 """After so many streams were written to, other work has its turn."""
 _PAUSE_S = 0.2
-"""Between two reads for a book: what a busy account does in this time is read and sent together."""
+"""Between two rounds: what happens in this time, to any account, is read and sent together."""
 _RETRY_S = 0.5
 
 _log = structlog.get_logger("streams")
@@ -62,7 +65,7 @@ class AccountStream(OpenStream):
 
 
 class BookFeed:
-    """The streams of one book. It exists while there are any, and has a task only while there is news."""
+    """The streams of one book. It exists while there are any."""
 
     def __init__(self, owner: "EventStreams", book_id: int) -> None:
         self._owner = owner
@@ -72,8 +75,6 @@ class BookFeed:
         """By position. Streams whose client is behind are left out."""
         self._newest = -1
         """The newest number of the book; -1 until it is known."""
-        self._sender: asyncio.Task[None] | None = None
-        self._pause_until_s = 0.0
         self._restored = False
         """Whether the newest number went down: the store was restored to an older state."""
         self._watching = ExitStack()
@@ -85,7 +86,11 @@ class BookFeed:
 
     def leave(self, stream: AccountStream) -> None:
         self._streams.discard(stream)
-        self._take_out(stream)
+        there = self._at.get(stream.position)
+        if there is not None:
+            there.discard(stream)
+            if not there:
+                del self._at[stream.position]
         if not self._streams:
             self._watching.close()
             self._owner.forget(self._book_id)
@@ -93,79 +98,46 @@ class BookFeed:
     def place(self, stream: AccountStream) -> None:
         """The stream can be sent what follows its position."""
         self._at.setdefault(stream.position, set()).add(stream)
-        self._send_news()
-
-    def _take_out(self, stream: AccountStream) -> None:
-        there = self._at.get(stream.position)
-        if there is not None:
-            there.discard(stream)
-            if not there:
-                del self._at[stream.position]
+        self._tell_owner()
 
     def _see(self, newest: int) -> None:
-        if newest < self._newest:
-            self._restored = True
+        self._restored |= newest < self._newest
         self._newest = newest
-        self._send_news()
+        self._tell_owner()
 
-    def _send_news(self) -> None:
-        if self._sender is None and self._waiting():
-            self._sender = asyncio.create_task(self._send_all(), name="event stream")
+    def _tell_owner(self) -> None:
+        if self._restored or any(position < self._newest for position in self._at):
+            self._owner.add_news(self._book_id)
 
-    def _waiting(self) -> list[int]:
-        """The positions after which there is something to read. Those nearest to the newest event come first.
+    def starts(self) -> list[Start]:
+        """Where to read on.
 
-        A position may be beyond what is known to be the newest: a read finds events that came meanwhile.
+        A position may be beyond what is known to be the newest, because a read finds what came meanwhile.
         """
-        waiting = [place for place in self._at if place < self._newest or self._restored]
-        return sorted(waiting, reverse=True)
+        return [(self._book_id, each) for each in self._at if each < self._newest or self._restored]
 
-    async def _send_all(self) -> None:
-        try:
-            while waiting := self._waiting():
-                pause_s = self._pause_until_s - monotonic()
-                if pause_s > 0:
-                    await asyncio.sleep(pause_s)
-                    waiting = self._waiting()
-                self._restored = False
-                for position in waiting:
-                    await self._send_page(position)
-        except Exception:  # noqa: BLE001 - the clients connect again, and the node goes on
-            _log.exception("event_stream_failed", book_id=self._book_id)
-            for stream in list(self._streams):
-                stream.refuse(INTERNAL_ERROR)
-        finally:
-            self._sender = None
+    async def send(self, position: int, events: Sequence[AccountEvent]) -> None:
+        """Send the events after this position to the streams that are there."""
+        self._restored = False
+        if events:
+            data = b"".join([_encode(event) for event in events])
+            for number, stream in enumerate(self._at.pop(position, ()), 1):
+                # One that is behind goes on from its position once it is writable.
+                if stream.wire.open and not stream.wire.behind:
+                    stream.position = events[-1].number
+                    stream.send(data, len(events))
+                    self._at.setdefault(stream.position, set()).add(stream)
+                if not number % _WRITES_AT_ONCE:
+                    await asyncio.sleep(0)
+            self._tell_owner()
 
-    async def _send_page(self, position: int) -> None:
-        """Send the next events to the streams at this position."""
-        try:
-            events = await self._owner.read(self._book_id, position, _PAGE)
-        except EventsGone:
-            for stream in list(self._at.get(position, ())):
-                stream.refuse(EVENTS_GONE)
-            return
-        except StoreFault:
-            await asyncio.sleep(_RETRY_S)  # The watch has logged it, and callers are told when it goes on.
-            return
-        if len(events) < _PAGE:
-            self._pause_until_s = monotonic() + _PAUSE_S
-        if not events:
-            return
-        data = b"".join([_encode(event) for event in events])
-        streams = self._at.pop(position, set())
-        for number, stream in enumerate(streams, 1):
-            # One that is behind goes on from its position once it is writable.
-            if stream.wire.open and not stream.wire.behind:
-                stream.position = events[-1].number
-                stream.send(data, len(events))
-                self._at.setdefault(stream.position, set()).add(stream)
-            if not number % _WRITES_AT_ONCE:
-                await asyncio.sleep(0)
+    def refuse(self, position: int, refusal: RefusalCode) -> None:
+        for stream in list(self._at.get(position, ())):
+            stream.refuse(refusal)
 
 
 class EventStreams:
-    """Of all accounts, in both environments."""
+    """Of all accounts, in both environments. One task sends what is new, in rounds."""
 
     def __init__(self, reader: EventReader, watch: EventWatch, streams: OpenStreams) -> None:
         self._reader = reader
@@ -173,23 +145,76 @@ class EventStreams:
         self._streams = streams
         self._feeds: dict[int, BookFeed] = {}
         self._reads = asyncio.Semaphore(_READS_AT_ONCE)
+        self._news: dict[int, None] = {}
+        """Books that have events to send, in the order in which they were told."""
+        self._woken = asyncio.Event()
 
     async def open(self, request: Request) -> Response:
         key_id = request.caller.key.key_id
         self._streams.require_room(key_id)
         after = read_stream_position(request.scope["query_string"], request.scope["headers"])
         book_id = book_id_of(request)
-        position = await self._newest(book_id) if after is None else await self._checked(book_id, after)
+        async with self._reads:
+            position = await self._position(book_id, after)
         self._streams.require_room(key_id)  # Others of the key may have been opened meanwhile.
         first = b"%bid: %d\n: \n\n" % (RETRY_LINE, position)
         return stream_response(first, partial(self._join, request, book_id, position))
 
-    async def read(self, book_id: int, after: int, limit: int) -> Sequence[AccountEvent]:
-        async with self._reads:
-            return await self._reader.read(book_id, after, limit)
+    def add_news(self, book_id: int) -> None:
+        self._news[book_id] = None
+        self._woken.set()
 
     def forget(self, book_id: int) -> None:
         del self._feeds[book_id]
+
+    async def run(self) -> None:
+        """Run for as long as the node does."""
+        while True:
+            await self._woken.wait()
+            await asyncio.sleep(await self.send_round())
+
+    async def send_round(self) -> float:
+        """Send what is new by now, at most a page to each stream. In how many seconds to send again."""
+        self._woken.clear()
+        news, self._news = self._news, {}
+        feeds = [feed for book_id in news if (feed := self._feeds.get(book_id)) is not None]
+        starts = [start for feed in feeds for start in feed.starts()]
+        pause_s = _PAUSE_S
+        for first in range(0, len(starts), _STARTS_AT_ONCE):
+            chunk = starts[first : first + _STARTS_AT_ONCE]
+            for start, page in zip(chunk, await self._read(chunk), strict=True):
+                if isinstance(page, StoreFault):
+                    self.add_news(start[0])  # The watch logs that the store is away.
+                    pause_s = _RETRY_S
+                    continue
+                await self._send_page(*start, page)
+                if not isinstance(page, Exception) and len(page) == _PAGE:
+                    pause_s = min(pause_s, 0.0)  # The client catches up.
+        return pause_s
+
+    async def _read(self, starts: Sequence[Start]) -> Sequence[Sequence[AccountEvent] | Exception]:
+        """All at once, or if that fails, each for itself: one account must not hold up the others."""
+        try:
+            return await self._reader.read_many(starts, _PAGE)
+        except Exception as error:  # noqa: BLE001 - told by what is returned
+            if len(starts) == 1:
+                if not isinstance(error, StoreFault):
+                    _log.exception("event_stream_failed", book_id=starts[0][0])
+                return [error]
+        return [(await self._read([start]))[0] for start in starts]
+
+    async def _send_page(self, book_id: int, position: int, page: Sequence[AccountEvent] | Exception) -> None:
+        feed = self._feeds.get(book_id)
+        if feed is None:
+            return
+        if isinstance(page, Exception):
+            feed.refuse(position, EVENTS_GONE if isinstance(page, EventsGone) else INTERNAL_ERROR)
+            return
+        try:
+            await feed.send(position, page)
+        except Exception:  # noqa: BLE001 - these clients connect again, and the others are not affected
+            _log.exception("event_stream_failed", book_id=book_id)
+            feed.refuse(position, INTERNAL_ERROR)
 
     def _join(self, request: Request, book_id: int, position: int, wire: EventStream) -> None:
         feed = self._feeds.get(book_id)
@@ -197,16 +222,15 @@ class EventStreams:
             feed = self._feeds[book_id] = BookFeed(self, book_id)
         feed.join(AccountStream(feed, self._streams, request, position, wire))
 
-    async def _newest(self, book_id: int) -> int:
-        async with self._reads:
+    async def _position(self, book_id: int, after: int | None) -> int:
+        """Where the stream begins. May raise RefusalError."""
+        if after is None:
             found = await self._reader.newest([book_id])
-        if book_id not in found:
-            raise StoreUnavailable("a book is missing from the store")
-        return found[book_id]
-
-    async def _checked(self, book_id: int, after: int) -> int:
+            if book_id not in found:
+                raise StoreUnavailable("a book is missing from the store")
+            return found[book_id]
         try:
-            await self.read(book_id, after, 1)
+            await self._reader.read(book_id, after, 1)
         except EventsGone as gone:
             raise events_gone(gone) from None
         return after

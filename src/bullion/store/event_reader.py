@@ -1,11 +1,13 @@
 """Reads the events of accounts."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from bullion.events.event import OF_STATUS, AccountEvent, EventsGone, EventType, as_it_was
+from bullion.events.reader import Start
 from bullion.events.recent_orders import RecentOrders
 from bullion.events.sequence import START, Mark, Place, arrange, place_of
 from bullion.faults import StoreUnavailable
@@ -43,21 +45,42 @@ class StoredEvents:
         """Orders that need not be read."""
 
     async def range(self, book_id: int) -> tuple[int, int]:
-        (row,) = await self._look_up("event_range", book_id)
-        span = self._span(row)
+        if isinstance(self._engine, SqliteEngine):
+            rows: Sequence[Row] = self._engine.look_up("event_range", book_id)
+        else:
+            assert isinstance(self._engine, PostgresEngine)  # noqa: S101 - the only other engine
+            rows = await self._engine.statement("event_range", book_id)
+        if not rows:
+            raise _missing()
+        span = self._span(rows[0])
         return await self._oldest(book_id, span), span.newest
 
     async def read(self, book_id: int, after: int | None, limit: int) -> Sequence[AccountEvent]:
         if after is None:
             oldest, _ = await self.range(book_id)
             after = oldest - 1
-        span, events = await self._read(book_id, after, limit)
-        too_old = bool(events) and events[0].at_us < self._kept_since_us
-        if too_old or not span.floor <= after <= span.newest:
-            oldest = await self._oldest(book_id, span)
-            if not oldest - 1 <= after <= span.newest:
-                raise EventsGone(oldest, span.newest)
-        return events
+        events: list[AccountEvent] = []
+        while True:
+            # Not always all at once: rows of hidden orders count toward the limit of rows.
+            span, places = (await self._places([(book_id, after)], limit - len(events)))[0]
+            events += await self._checked(book_id, after, span, places)
+            after = events[-1].number if events else after
+            if len(events) >= limit or not places or after >= span.newest:
+                return events
+
+    async def read_many(
+        self, starts: Sequence[Start], limit: int
+    ) -> Sequence[Sequence[AccountEvent] | EventsGone]:
+        found = await self._places(starts, limit)
+
+        async def one(start: Start, span: _Span, places: list[Place]) -> Sequence[AccountEvent] | EventsGone:
+            try:
+                return await self._checked(*start, span, places)
+            except EventsGone as gone:
+                return gone
+
+        # In turn: a read that is large must not take all connections of the store.
+        return [await one(start, *each) for start, each in zip(starts, found, strict=True)]
 
     async def newest(self, book_ids: Sequence[int]) -> Mapping[int, int]:
         if isinstance(self._engine, SqliteEngine):
@@ -71,16 +94,22 @@ class StoredEvents:
     def _kept_since_us(self) -> int:
         return self._now_us() - self._kept_us
 
-    async def _look_up(self, query: str, *values: int) -> Sequence[Row]:
-        """The rows of one statement, which is one snapshot."""
+    async def _places(self, starts: Sequence[Start], limit: int) -> list[tuple[_Span, list[Place]]]:
+        """For each book and number the next places, of up to as many rows as the limit."""
         if isinstance(self._engine, SqliteEngine):
-            rows: Sequence[Row] = self._engine.look_up(query, *values)
+            pages: list[Sequence[Row]] = [self._engine.look_up("event_page", *each, limit) for each in starts]
         else:
             assert isinstance(self._engine, PostgresEngine)  # noqa: S101 - the only other engine
-            rows = await self._engine.statement(query, *values)
-        if not rows:
-            raise StoreUnavailable("a book is missing from the store")
-        return rows
+            books, numbers = [each[0] for each in starts], [each[1] for each in starts]
+            rows = await self._engine.statement("event_pages", books, numbers, limit)
+            by_place = {place: list(page) for place, page in groupby(rows, lambda row: row["place"])}
+            pages = [by_place.get(place, ()) for place in range(1, len(starts) + 1)]
+        if not all(pages):
+            raise _missing()
+        return [
+            (span := self._span(page[0]), _next_places(page, span, after, limit))
+            for page, (_, after) in zip(pages, starts, strict=True)
+        ]
 
     def _span(self, row: Row) -> _Span:
         # Rows before the first one may have been deleted, so its number is the first that is certain.
@@ -95,28 +124,27 @@ class StoredEvents:
         low, high = span.floor + 1, span.newest + 1
         while low < high:
             middle = (low + high) // 2 if low > span.floor + 1 else low
-            _, events = await self._read(book_id, middle - 1, 1)
+            ((_, places),) = await self._places([(book_id, middle - 1)], 1)
+            events = await self._events(book_id, places)
             if not events or events[0].at_us >= since_us:
                 high = middle
             else:
                 low = middle + 1
         return low
 
-    async def _places(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[Place]]:
-        places: list[Place] = []
-        while True:
-            # Not always all at once: rows of hidden orders count toward the limit of rows.
-            rows = await self._look_up("event_page", book_id, after, limit - len(places))
-            span = self._span(rows[0])
-            if span.floor <= after < span.newest:
-                places += _next_places(rows, span, after, limit - len(places))
-                after = places[-1].number
-                if len(places) < limit and after < span.newest:
-                    continue
-            return span, places
+    async def _checked(
+        self, book_id: int, after: int, span: _Span, places: list[Place]
+    ) -> Sequence[AccountEvent]:
+        """The events at these places. May raise EventsGone."""
+        events = await self._events(book_id, places)
+        too_old = bool(events) and events[0].at_us < self._kept_since_us
+        if too_old or not span.floor <= after <= span.newest:
+            oldest = await self._oldest(book_id, span)
+            if not oldest - 1 <= after <= span.newest:
+                raise EventsGone(oldest, span.newest)
+        return events
 
-    async def _read(self, book_id: int, after: int, limit: int) -> tuple[_Span, list[AccountEvent]]:
-        span, places = await self._places(book_id, after, limit)
+    async def _events(self, book_id: int, places: list[Place]) -> list[AccountEvent]:
         created = [place.ordinal for place in places if place.ordinal is not None and place.mark is None]
         known = {} if self.recent is None else self.recent.find(book_id, created)
         # What an order is at first does not change; its later states are in the store alone.
@@ -129,10 +157,16 @@ class StoredEvents:
         )
         # Read later than the places: nothing is lost, because the status is taken from the event.
         orders = {**known, **(await self._orders.orders(book_id, ordinals) if ordinals else {})}
-        return span, [_event(book_id, place, orders) for place in places]
+        return [_event(book_id, place, orders) for place in places]
+
+
+def _missing() -> StoreUnavailable:
+    return StoreUnavailable("a book is missing from the store")
 
 
 def _next_places(rows: Sequence[Row], span: _Span, after: int, limit: int) -> list[Place]:
+    if not span.floor <= after < span.newest:
+        return []
     marks = [_mark(row) for row in rows if row["number"] is not None]
     base = max((mark for mark in marks if mark.number <= after), key=place_of, default=None)
     following = [mark for mark in marks if mark.number > after]

@@ -195,6 +195,7 @@ async def open_node(
         production_data = MarketData(catalogue, trading.market, production.why_closed)
         streams = OpenStreams(gate, settings.streams_per_key)
         gauges.also(StreamGauges(metrics.registry, streams.counts).publish)
+        event_streams = EventStreams(stored_events, watch, streams)
         test_quotes = QuoteStreams(catalogue, test_data, streams)
         production_quotes = QuoteStreams(catalogue, production_data, streams)
         api_endpoints = endpoints(
@@ -208,7 +209,7 @@ async def open_node(
             events=Events(stored_events, watch, gate),
             webhooks=webhooks,
             scenarios=Scenarios(catalogue, reader, tracer, test_orders),
-            event_streams=EventStreams(stored_events, watch, streams),
+            event_streams=event_streams,
             quote_streams=(test_quotes, production_quotes),
         )
         sampler = RateSampler(catalogue, trading.board, _candles(settings, store), trading.holder)
@@ -225,6 +226,7 @@ async def open_node(
             watch.run(),
             entering.run(),
             streams.run(),
+            event_streams.run(),
             test_quotes.run(),
             production_quotes.run(),
             delivery.run(),

@@ -3,19 +3,19 @@
 -- fragment: newest_number
 order_count + event_shift
 
--- fragment: event_span
+-- fragment: first_event(column, book)
+(SELECT first.{column} FROM account_events AS first WHERE first.book_id = {book} ORDER BY number, orders_through LIMIT 1)
+
+-- fragment: event_span(book)
 books.order_count, books.event_shift,
-    (SELECT first.number FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
-        AS first_number,
-    (SELECT first.kind FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
-        AS first_kind,
-    (SELECT first.at_us FROM account_events AS first WHERE first.book_id = $1 ORDER BY number, orders_through LIMIT 1)
-        AS first_at_us
+    @first_event(number, {book}) AS first_number,
+    @first_event(kind, {book}) AS first_kind,
+    @first_event(at_us, {book}) AS first_at_us
 
 -- name: event_range
 -- The newest number of a book, its orders, and where the numbers begin that can still be read. The first row that is
 -- kept is a start: what came before it is too old, or older than the numbering.
-SELECT @event_span FROM books WHERE books.id = $1
+SELECT @event_span($1) FROM books WHERE books.id = $1
 
 -- name: newest_events (postgres)
 SELECT id, @newest_number AS newest FROM books WHERE id = ANY ($1::BIGINT [])
@@ -25,16 +25,12 @@ WITH asked (id) AS (VALUES $rows)
 
 SELECT books.id, @newest_number AS newest FROM asked CROSS JOIN books ON books.id = asked.id
 
--- name: event_page
--- The same with the rows of a book after number $2, at most $3 of each table, and the last row of each table up to $2.
--- One statement, so that a stream of events costs one round trip.
-SELECT @event_span, marks.*
-FROM books
-LEFT JOIN (
-    SELECT * FROM (
+-- fragment: event_marks(book, after, most)
+-- The rows of a book after a number, at most so many of each table, and the last row of each table up to the number.
+SELECT * FROM (
         SELECT number, orders_through, kind, at_us, CAST(NULL AS BIGINT) AS ordinal, detail
         FROM account_events
-        WHERE book_id = $1 AND number <= $2
+        WHERE book_id = {book} AND number <= {after}
         ORDER BY number DESC, orders_through DESC
         LIMIT 1
     ) AS account_base
@@ -42,7 +38,7 @@ LEFT JOIN (
     SELECT * FROM (
         SELECT number, orders_through, status, at_us, ordinal, CAST(NULL AS TEXT)
         FROM order_events
-        WHERE book_id = $1 AND number <= $2 AND number IS NOT NULL
+        WHERE book_id = {book} AND number <= {after} AND number IS NOT NULL
         ORDER BY book_id DESC, number DESC
         LIMIT 1
     ) AS order_base
@@ -50,18 +46,37 @@ LEFT JOIN (
     SELECT * FROM (
         SELECT number, orders_through, kind, at_us, CAST(NULL AS BIGINT), detail
         FROM account_events
-        WHERE book_id = $1 AND number > $2
+        WHERE book_id = {book} AND number > {after}
         ORDER BY number, orders_through
-        LIMIT $3
+        LIMIT {most}
     ) AS account_next
     UNION ALL
     SELECT * FROM (
         SELECT number, orders_through, status, at_us, ordinal, CAST(NULL AS TEXT)
         FROM order_events
-        WHERE book_id = $1 AND number > $2 AND number IS NOT NULL
+        WHERE book_id = {book} AND number > {after} AND number IS NOT NULL
         ORDER BY book_id, number
-        LIMIT $3
+        LIMIT {most}
     ) AS order_next
+
+-- name: event_pages (postgres)
+-- The same as event_range, with the rows to read next, for many books and numbers at once: streams of many accounts
+-- share one round trip.
+SELECT asked.place, @event_span(asked.book_id), marks.*
+FROM unnest($1::BIGINT [], $2::BIGINT []) WITH ORDINALITY AS asked (book_id, after, place)
+-- With a limit, PostgreSQL looks up each book, and never joins the whole table.
+CROSS JOIN LATERAL (SELECT * FROM books WHERE books.id = asked.book_id LIMIT 1) AS books
+LEFT JOIN LATERAL (
+    @event_marks(asked.book_id, asked.after, $3)
+) AS marks ON TRUE
+ORDER BY asked.place, marks.number, marks.orders_through
+
+-- name: event_page (sqlite)
+-- The same for one book.
+SELECT 1 AS place, @event_span($1), marks.*
+FROM books
+LEFT JOIN (
+    @event_marks($1, $2, $3)
 ) AS marks ON TRUE
 WHERE books.id = $1
 ORDER BY marks.number, marks.orders_through
