@@ -350,9 +350,9 @@ async def test_nothing_is_watched_without_streams() -> None:
     first, second = await it.follow(0), await it.follow(0)
     (book_id,) = it.events._feeds
     assert it.watch.is_watched(book_id)
-    first.stream.finish(StreamEnd.CLIENT)
+    first.stream.finish(StreamEnd.LEFT)
     assert it.watch.is_watched(book_id)
-    second.stream.finish(StreamEnd.CLIENT)
+    second.stream.finish(StreamEnd.LEFT)
     assert not it.watch.is_watched(book_id)
     assert it.events._feeds == {}
     await asyncio.sleep(0)

@@ -118,6 +118,10 @@ def test_the_market_in_words(office: Office) -> None:
         "trading halted; orders per minute 60 → 1,200"
     )
     assert after("PATCH", "/switches", {"halted": True}) == "changed switches: halted, nothing changed"
+    streamed: dict[str, int | None] = {"quote_stream_interval_ms": 500}
+    assert after("PATCH", "/switches", streamed) == "prices streamed every 500 ms"
+    streamed["quote_stream_interval_ms"] = None
+    assert after("PATCH", "/switches", streamed) == "prices no longer streamed"
     assert after("PATCH", "/hedge", {"mode": "hold"}) == "simulated venue: mode fill → hold"
     assert after("PATCH", "/hedge/book/gold", {"policy": "book", "limit": "2500"}) == (
         "hedge book of gold: policy book; hedge book of gold: limit 2,500 g; "

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 
 from tests.support.event_streams import StreamReader, streaming
 from tests.support.node import Node, own_address, running, until
-from tests.support.orders import BASE, Market, Trader
+from tests.support.orders import BASE, Market, Trader, all_at_once
 from tests.support.proxies import proxies
 from tests.support.servers import NotInstalled, Postgres, Redis, free_port, missing
 
@@ -129,6 +130,37 @@ def test_through_nginx_and_haproxy_and_a_node_that_stops(nodes: list[Node]) -> N
         # A client that leaves the proxy leaves the node.
         readers[0].__exit__(None, None, None)
         until(lambda: open_streams(second) == 3, within_s=10)
+
+
+@pytest.mark.campaign
+def test_a_client_that_does_not_read_is_cut_off_and_misses_nothing(tmp_path: Path) -> None:
+    with running(tmp_path) as node, Market.open(node) as market:
+        trader = market.trader()
+        body = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
+        all_at_once([trader], [(f"order {number}", body) for number in range(1200)])
+        slow = socket.socket()
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(trader.server)
+        lines = [f"GET {STREAM}?after=0 HTTP/1.1", f"Host: {market.host}", f"X-API-Key: {trader.key}"]
+        slow.sendall("\r\n".join([*lines, "", ""]).encode())
+        until(lambda: open_streams(node) == 1, within_s=5)
+        with streaming(trader.http, STREAM) as other:
+            trader.buy(1)
+            assert other.next().event == "order.created"
+        until(lambda: open_streams(node) == 0, within_s=20)
+        (entry,) = node.entries("stream_ended")
+        assert (entry["why"], entry["key_id"]) == ("slow_reader", trader.key_id)
+        received = b""
+        with contextlib.suppress(ConnectionResetError):
+            while part := slow.recv(65536):
+                received += part
+        slow.close()
+        # Only whole events count.
+        last = received.rpartition(b"\n\n")[0].rpartition(b"\nid: ")[2].partition(b"\n")[0].decode()
+        assert 0 < int(last) < 1200
+        with streaming(trader.http, STREAM, **{"Last-Event-ID": last}) as reader:
+            found = [each.data["number"] for each in reader.take(1201 - int(last))]
+        assert found == list(range(int(last) + 1, 1202))
 
 
 def test_a_stop_and_a_restart_do_not_wait_for_streams(tmp_path: Path) -> None:

@@ -119,18 +119,18 @@ def test_a_client_that_leaves_ends_it(start: Start) -> None:
     served = start()
     with opened(served) as wire:
         wire.send(b"whatever")  # Dropped: nothing is read on a connection that streams.
-    until(lambda: served.ended == [StreamEnd.CLIENT])
+    until(lambda: served.ended == [StreamEnd.LEFT])
     until(lambda: served.connections == 0)
     with opened(served) as wire:
         wire.socket.shutdown(socket.SHUT_WR)
-        until(lambda: served.ended == [StreamEnd.CLIENT] * 2)
+        until(lambda: served.ended == [StreamEnd.LEFT] * 2)
 
 
 def test_a_client_that_never_stops_sending_is_cut_off(start: Start) -> None:
     served = start(LINGER_BYTES=100_000)
     with opened(served) as wire:
         wire.send(b"x" * 200_000)
-        until(lambda: served.ended == [StreamEnd.CLIENT])
+        until(lambda: served.ended == [StreamEnd.LEFT])
 
 
 def _fill(stream: EventStream) -> None:

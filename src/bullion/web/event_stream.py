@@ -15,6 +15,8 @@ OPEN_STREAM = "bullion.open_stream"
 It returns the stream, or None if the client has left.
 """
 
+_SEND_BUFFER_BYTES = 64 * 1024
+"""The kernel alone would hold megabytes for a client that does not read."""
 _UNACKNOWLEDGED_MS = 30_000
 """A client that acknowledges nothing for so long is gone. The kernel alone would wait for 15 minutes."""
 
@@ -22,7 +24,7 @@ _UNACKNOWLEDGED_MS = 30_000
 class StreamEnd(StrEnum):
     """Why a stream ended."""
 
-    CLIENT = "client"
+    LEFT = "left"
     """The client closed the connection, or it was lost."""
     SLOW_READER = "slow_reader"
     REFUSED = "refused"
@@ -90,8 +92,10 @@ class EventStream:
             on_end(why)
 
 
-def limit_unacknowledged(connection: socket.socket) -> None:
-    """No-op where the system has no such option: a lost client is noticed later there."""
+def limit_unread(connection: socket.socket) -> None:
+    """Bound what the kernel keeps for a client that does not read, or is gone."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+    # Where the system has no such option, a lost client is noticed later.
     with contextlib.suppress(AttributeError, OSError):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)
 

@@ -41,7 +41,7 @@ from .connection_state import (
 )
 from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
-from .event_stream import OPEN_STREAM, EventStream, StreamEnd, limit_unacknowledged
+from .event_stream import OPEN_STREAM, EventStream, StreamEnd, limit_unread
 from .exchange import STATUS_LINES, Exchange
 from .framing import split_target
 from .health import DRAIN
@@ -129,7 +129,7 @@ class GuardedProtocol(asyncio.Protocol):
             self._exchange.on_disconnect()
             self._exchange = None
         if self._stream is not None:
-            self._stream.finish(StreamEnd.CLIENT)
+            self._stream.finish(StreamEnd.LEFT)
             self._stream = None
         self._set_writable()
         # They refer to each other: otherwise only the garbage collector would free them.
@@ -315,7 +315,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._exchange = None
         self._held = b""
         self.resume_reading()  # The client says nothing more, but its end must be noticed.
-        limit_unacknowledged(self._transport.get_extra_info("socket"))
+        limit_unread(self._transport.get_extra_info("socket"))
         self._stream = EventStream(self)
         if self.write_paused:
             self._deadline.move(self.WRITE_SECONDS)
