@@ -282,6 +282,23 @@ async def test_a_client_that_is_behind_holds_up_nobody_and_misses_nothing() -> N
     assert slow.numbers() == quick.numbers() == list(range(8))
 
 
+async def test_a_client_that_catches_up_while_others_are_written_to_gets_nothing_twice() -> None:
+    it = Feeds()
+    lines = [await it.follow(0) for _ in range(250)]
+    for line in lines[::2]:
+        line.write_paused = True
+    it.store.last += 1
+    await it.watch._look()
+    sending = asyncio.create_task(it.events.send_round())
+    await asyncio.sleep(0)
+    for line in lines:
+        line.write_paused = False
+        line.stream.on_writable()
+    await sending
+    await it.happen(1)
+    assert [line.numbers() for line in lines] == [[0, 1, 2]] * 250
+
+
 async def test_a_long_history_is_sent_page_by_page() -> None:
     it = Feeds()
     it.store.last = 250

@@ -86,11 +86,7 @@ class BookFeed:
 
     def leave(self, stream: AccountStream) -> None:
         self._streams.discard(stream)
-        there = self._at.get(stream.position)
-        if there is not None:
-            there.discard(stream)
-            if not there:
-                del self._at[stream.position]
+        self._take_out(stream)
         if not self._streams:
             self._watching.close()
             self._owner.forget(self._book_id)
@@ -99,6 +95,13 @@ class BookFeed:
         """The stream can be sent what follows its position."""
         self._at.setdefault(stream.position, set()).add(stream)
         self._tell_owner()
+
+    def _take_out(self, stream: AccountStream) -> None:
+        there = self._at.get(stream.position)
+        if there is not None:
+            there.discard(stream)
+            if not there:
+                del self._at[stream.position]
 
     def _see(self, newest: int) -> None:
         self._restored |= newest < self._newest
@@ -124,6 +127,7 @@ class BookFeed:
             for number, stream in enumerate(self._at.pop(position, ()), 1):
                 # One that is behind goes on from its position once it is writable.
                 if stream.wire.open and not stream.wire.behind:
+                    self._take_out(stream)  # It may have been placed again in the meantime.
                     stream.position = events[-1].number
                     stream.send(data, len(events))
                     self._at.setdefault(stream.position, set()).add(stream)
