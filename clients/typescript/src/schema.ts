@@ -2031,7 +2031,15 @@ export interface operations {
                      *     event: quote
                      *     data: {"symbol_code": "GOLD", "buy": "150630.00", "sell": "150313.00", "at": "2026-11-15T04:31:20.904118+00:00", "tradable": true, "reason": null}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @description Where the stream stands. */
+                        id?: string;
+                        /** @description The type of the event. */
+                        event?: string;
+                        data?: string;
+                        /** @description Milliseconds to wait before connecting again. */
+                        retry?: number;
+                    };
                 };
             };
         };
@@ -2059,7 +2067,15 @@ export interface operations {
                      *     event: quote
                      *     data: {"symbol_code": "GOLD", "buy": "150630.00", "sell": "150313.00", "at": "2026-11-15T04:31:20.904118+00:00", "tradable": true, "reason": null}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @description Where the stream stands. */
+                        id?: string;
+                        /** @description The type of the event. */
+                        event?: string;
+                        data?: string;
+                        /** @description Milliseconds to wait before connecting again. */
+                        retry?: number;
+                    };
                 };
             };
         };
@@ -2214,7 +2230,15 @@ export interface operations {
                      *     event: order.created
                      *     data: {"id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11", "number": 17, "type": "order.created", "timestamp": "2026-11-15T04:31:21.250417+00:00", "environment": "test", "data": {"id": "01a1dd79-5ea2-7c31-8d52-6e1f0b94a7c3", "environment": "test", "symbol_code": "GOLD", "trade_type": "buy", "quantity": "100.0000", "unit": "g", "price": "150630.00", "total": "1506300.00", "status": "filled", "client_order_id": "desk-7-0042", "created_at": "2026-11-15T04:31:21.250417+00:00", "deal_label": "T-1"}}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @description Where the stream stands. */
+                        id?: string;
+                        /** @description The type of the event. */
+                        event?: string;
+                        data?: string;
+                        /** @description Milliseconds to wait before connecting again. */
+                        retry?: number;
+                    };
                 };
             };
         };
@@ -2248,7 +2272,15 @@ export interface operations {
                      *     event: order.opened
                      *     data: {"id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11", "number": 17, "type": "order.opened", "timestamp": "2026-11-15T04:31:21.250417+00:00", "environment": "production", "data": {"id": "01a1dd96-286e-74b9-a3d0-58e7c1f26b90", "environment": "production", "symbol_code": "GOLD", "trade_type": "buy", "quantity": "100.0000", "unit": "g", "price": "150630.00", "total": "1506300.00", "status": "open", "client_order_id": "desk-7-0042", "created_at": "2026-11-15T05:02:47.918306+00:00", "deal_no": 48213, "status_detail": "BOOKED", "source": "api", "close_price": null, "realized_pnl": null, "closed_at": null}}
                      */
-                    "text/event-stream": string;
+                    "text/event-stream": {
+                        /** @description Where the stream stands. */
+                        id?: string;
+                        /** @description The type of the event. */
+                        event?: string;
+                        data?: string;
+                        /** @description Milliseconds to wait before connecting again. */
+                        retry?: number;
+                    };
                 };
             };
         };

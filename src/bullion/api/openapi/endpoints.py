@@ -451,7 +451,7 @@ _POSITION: Json = {
         "The number of the last event that you have: the stream goes on after it. Browsers send it by "
         "themselves when they connect again. It counts more than `after`."
     ),
-    "schema": {"type": "string", "pattern": "^[0-9]+$"},
+    "schema": {"type": "string", "pattern": "^[0-9]*$"},
 }
 
 STREAM_EVENTS = Endpoint(
