@@ -309,6 +309,250 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trading/test/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhooks (test) */
+        get: operations["list_webhooks_test"];
+        put?: never;
+        /** Set up a webhook (test) */
+        post: operations["create_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhooks (production) */
+        get: operations["list_webhooks_production"];
+        put?: never;
+        /** Set up a webhook (production) */
+        post: operations["create_webhook_production"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook (test) */
+        get: operations["read_webhook_test"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook (test) */
+        delete: operations["delete_webhook_test"];
+        options?: never;
+        head?: never;
+        /** Change a webhook (test) */
+        patch: operations["change_webhook_test"];
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook (production) */
+        get: operations["read_webhook_production"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook (production) */
+        delete: operations["delete_webhook_production"];
+        options?: never;
+        head?: never;
+        /** Change a webhook (production) */
+        patch: operations["change_webhook_production"];
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rotate the secret (test) */
+        post: operations["rotate_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rotate the secret (production) */
+        post: operations["rotate_webhook_production"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test (test) */
+        post: operations["test_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test (production) */
+        post: operations["test_webhook_production"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the attempts (test) */
+        get: operations["webhook_attempts_test"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the attempts (production) */
+        get: operations["webhook_attempts_production"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the events that were given up (test) */
+        get: operations["dead_webhook_events_test"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}/dead": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the events that were given up (production) */
+        get: operations["dead_webhook_events_production"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/test/v1/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send events again that were given up (test) */
+        post: operations["replay_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trading/v1/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send events again that were given up (production) */
+        post: operations["replay_webhook_production"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -400,7 +644,7 @@ export interface components {
              *       "orders:write"
              *     ]
              */
-            scopes: ("account:read" | "orders:read" | "orders:write")[];
+            scopes: ("account:read" | "orders:read" | "orders:write" | "webhooks:manage")[];
             /**
              * @description Whether the switches let the account place production orders now; the same in both environments. A hint: every order is checked again when it is placed.
              * @example false
@@ -1054,6 +1298,396 @@ export interface components {
              */
             has_more: boolean;
         };
+        /** @description An address that should get the account's events. */
+        CreateWebhook: {
+            /**
+             * Format: uri
+             * @description Where events are sent: a URL with `https` that leads to the public internet.
+             * @example https://hooks.example.com/bullion
+             */
+            url: string;
+            /**
+             * @description The types of events to send. `null`, or left out: all.
+             * @example [
+             *       "order.opened",
+             *       "order.closed"
+             *     ]
+             */
+            types?: ("order.created" | "order.opened" | "order.rejected" | "order.closing" | "order.closed" | "order.deleted" | "allocation.changed" | "key.rotated" | "key.revoked" | "trading.halted" | "trading.resumed" | "symbol.frozen" | "symbol.resumed")[] | null;
+            /**
+             * @description For people.
+             * @example order book of the back office
+             */
+            description?: string;
+        };
+        /** @description What is to be different. A field that is left out stays as it is. */
+        ChangeWebhook: {
+            /**
+             * Format: uri
+             * @description Where events are sent from now on.
+             */
+            url?: string;
+            /** @description The types of events to send. `null`: all. */
+            types?: ("order.created" | "order.opened" | "order.rejected" | "order.closing" | "order.closed" | "order.deleted" | "allocation.changed" | "key.rotated" | "key.revoked" | "trading.halted" | "trading.resumed" | "symbol.frozen" | "symbol.resumed")[] | null;
+            /** @description For people. */
+            description?: string;
+            /**
+             * @description `false` stops it. `true` lets it go on with the event that it stopped at.
+             * @example true
+             */
+            enabled?: boolean;
+        };
+        /** @description Which events are sent again. */
+        ReplayWebhook: {
+            /**
+             * @description The event's number. `null`, or left out: all.
+             * @example 17
+             */
+            number?: number | null;
+        };
+        /** @description An address that gets the account's events, and how the delivery stands. */
+        Webhook: {
+            /**
+             * @description Names the webhook.
+             * @example wh_5d1f0a6c9be2774301c85e92
+             */
+            id: string;
+            /**
+             * @description Where events are sent.
+             * @example https://hooks.example.com/bullion
+             */
+            url: string;
+            /**
+             * @description The types of events that are sent. `null`: all.
+             * @example [
+             *       "order.opened",
+             *       "order.closed"
+             *     ]
+             */
+            types: ("order.created" | "order.opened" | "order.rejected" | "order.closing" | "order.closed" | "order.deleted" | "allocation.changed" | "key.rotated" | "key.revoked" | "trading.halted" | "trading.resumed" | "symbol.frozen" | "symbol.resumed")[] | null;
+            /**
+             * @description For people.
+             * @example order book of the back office
+             */
+            description: string;
+            /**
+             * @description The environment.
+             * @example test
+             * @enum {string}
+             */
+            environment: "test" | "production";
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description Why not, for people.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description Since when not.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was set up.
+             * @example 2026-11-15T04:31:21.250417+00:00
+             */
+            created_at: string;
+            /**
+             * @description Every event up to this number was delivered, given up, or is of another type.
+             * @example 17
+             */
+            delivered_through: number;
+            /**
+             * @description The number of the account's newest event.
+             * @example 17
+             */
+            newest: number;
+            /**
+             * @description How often the next event was tried so far.
+             * @example 0
+             */
+            tries: number;
+            /**
+             * Format: date-time
+             * @description The first failure after the last delivery.
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the event that failed is tried again.
+             * @example null
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last delivery.
+             * @example 2026-11-15T04:35:02.114207+00:00
+             */
+            last_delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description After a rotation, for 24 hours: until then the old secret signs too.
+             * @example null
+             */
+            previous_secret_until: string | null;
+        };
+        /** @description A webhook with its secret, which is shown once. */
+        WebhookWithSecret: {
+            /**
+             * @description Names the webhook.
+             * @example wh_5d1f0a6c9be2774301c85e92
+             */
+            id: string;
+            /**
+             * @description Where events are sent.
+             * @example https://hooks.example.com/bullion
+             */
+            url: string;
+            /**
+             * @description The types of events that are sent. `null`: all.
+             * @example [
+             *       "order.opened",
+             *       "order.closed"
+             *     ]
+             */
+            types: ("order.created" | "order.opened" | "order.rejected" | "order.closing" | "order.closed" | "order.deleted" | "allocation.changed" | "key.rotated" | "key.revoked" | "trading.halted" | "trading.resumed" | "symbol.frozen" | "symbol.resumed")[] | null;
+            /**
+             * @description For people.
+             * @example order book of the back office
+             */
+            description: string;
+            /**
+             * @description The environment.
+             * @example test
+             * @enum {string}
+             */
+            environment: "test" | "production";
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description Why not, for people.
+             * @example null
+             */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description Since when not.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was set up.
+             * @example 2026-11-15T04:31:21.250417+00:00
+             */
+            created_at: string;
+            /**
+             * @description Every event up to this number was delivered, given up, or is of another type.
+             * @example 17
+             */
+            delivered_through: number;
+            /**
+             * @description The number of the account's newest event.
+             * @example 17
+             */
+            newest: number;
+            /**
+             * @description How often the next event was tried so far.
+             * @example 0
+             */
+            tries: number;
+            /**
+             * Format: date-time
+             * @description The first failure after the last delivery.
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the event that failed is tried again.
+             * @example null
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description The last delivery.
+             * @example 2026-11-15T04:35:02.114207+00:00
+             */
+            last_delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description After a rotation, for 24 hours: until then the old secret signs too.
+             * @example null
+             */
+            previous_secret_until: string | null;
+            /**
+             * @description Verifies the signatures. It is never shown again: keep it.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret: string;
+        };
+        /** @description The webhooks of the account in this environment. */
+        WebhookList: {
+            /** @description The oldest first. */
+            items: components["schemas"]["Webhook"][];
+        };
+        /** @description A webhook that is no more. */
+        DeletedWebhook: {
+            /**
+             * @description Its id.
+             * @example wh_5d1f0a6c9be2774301c85e92
+             */
+            id: string;
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            deleted: boolean;
+        };
+        /** @description What the receiver made of one event. */
+        WebhookReceipt: {
+            /**
+             * @description Whether it answered with a status from 200 to 299.
+             * @example true
+             */
+            delivered: boolean;
+            /**
+             * @description The status it answered with. `null`: there was no answer.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description How long that took, in milliseconds.
+             * @example 41
+             */
+            duration_ms: number;
+            /**
+             * @description Why it does not count as delivered, for people.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description The beginning of its answer: up to 200 bytes, as text.
+             * @example ok
+             */
+            response: string;
+        };
+        /** @description One try to deliver an event. */
+        WebhookAttempt: {
+            /**
+             * @description Whether it answered with a status from 200 to 299.
+             * @example true
+             */
+            delivered: boolean;
+            /**
+             * @description The status it answered with. `null`: there was no answer.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description How long that took, in milliseconds.
+             * @example 41
+             */
+            duration_ms: number;
+            /**
+             * @description Why it does not count as delivered, for people.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * @description The beginning of its answer: up to 200 bytes, as text.
+             * @example ok
+             */
+            response: string;
+            /**
+             * @description The `id` of the event.
+             * @example evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11
+             */
+            event_id: string;
+            /**
+             * @description Its number; 0 for a test.
+             * @example 17
+             */
+            number: number;
+            /**
+             * @description Its type; `webhook.test` for a test.
+             * @example order.opened
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             * @example 2026-11-15T04:35:02.114207+00:00
+             */
+            at: string;
+        };
+        /** @description The last attempts. */
+        WebhookAttemptList: {
+            /** @description The newest 100, the newest first. */
+            items: components["schemas"]["WebhookAttempt"][];
+        };
+        /** @description An event that was given up. */
+        DeadEvent: {
+            /**
+             * @description The `id` of the event.
+             * @example evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11
+             */
+            event_id: string;
+            /**
+             * @description Its number.
+             * @example 17
+             */
+            number: number;
+            /**
+             * @description Its type.
+             * @example order.opened
+             */
+            type: string;
+            /**
+             * Format: date-time
+             * @description When it was given up.
+             * @example 2026-11-18T05:35:02.114207+00:00
+             */
+            given_up_at: string;
+            /**
+             * @description How often it was tried.
+             * @example 19
+             */
+            tries: number;
+            /**
+             * @description What went wrong the last time, for people.
+             * @example The receiver answered 500.
+             */
+            error: string;
+            /**
+             * @description Whether it is about to be sent again.
+             * @example false
+             */
+            replaying: boolean;
+        };
+        /** @description The events that were given up. */
+        DeadEventList: {
+            /** @description The oldest first. */
+            items: components["schemas"]["DeadEvent"][];
+        };
+        /** @description How many events are sent again. */
+        WebhookReplay: {
+            /**
+             * @description Their number.
+             * @example 1
+             */
+            replaying: number;
+        };
         /** @description The body of a refusal. Some codes have a body of their own, with further fields. */
         Refusal: {
             /** @description Why the call was refused. */
@@ -1062,7 +1696,7 @@ export interface components {
                  * @description Stable, for programs. Branch on this.
                  * @enum {string}
                  */
-                code: "headers_too_large" | "malformed_http" | "request_timeout" | "method_not_allowed" | "auth_throttled" | "missing_credential" | "malformed_credential" | "wrong_tenant" | "wrong_environment" | "invalid_credential" | "credential_revoked" | "credential_rotated" | "credential_expired" | "address_not_allowed" | "api_access_disabled" | "account_inactive" | "insufficient_scope" | "rate_limited" | "rate_limiter_unavailable" | "scenario_not_allowed" | "unknown_scenario" | "quote_stream_disabled" | "too_many_streams" | "request_too_large" | "unsupported_encoding" | "production_prerequisites_unmet" | "idempotency_key_required" | "idempotency_key_reused" | "order_not_found" | "unknown_symbol" | "symbol_not_trading" | "invalid_side" | "side_not_offered" | "rates_not_ready" | "no_live_price" | "unpriced" | "stale_rate" | "trading_halted" | "symbol_frozen" | "quantity_rule" | "tradeability_unverified" | "symbol_unavailable" | "group_trading_disabled" | "group_quantity_rule" | "pricing_unavailable" | "limit_exceeded" | "out_of_stock" | "price_moved" | "booking_conflict" | "booking_unavailable" | "booking_busy" | "booking_not_completed" | "booking_outcome_unknown" | "service_unavailable" | "internal_error";
+                code: "headers_too_large" | "malformed_http" | "request_timeout" | "method_not_allowed" | "auth_throttled" | "missing_credential" | "malformed_credential" | "wrong_tenant" | "wrong_environment" | "invalid_credential" | "credential_revoked" | "credential_rotated" | "credential_expired" | "address_not_allowed" | "api_access_disabled" | "account_inactive" | "insufficient_scope" | "rate_limited" | "rate_limiter_unavailable" | "scenario_not_allowed" | "unknown_scenario" | "quote_stream_disabled" | "too_many_streams" | "request_too_large" | "unsupported_encoding" | "production_prerequisites_unmet" | "idempotency_key_required" | "idempotency_key_reused" | "order_not_found" | "webhook_not_found" | "webhook_url_refused" | "webhook_limit" | "webhook_off" | "unknown_symbol" | "symbol_not_trading" | "invalid_side" | "side_not_offered" | "rates_not_ready" | "no_live_price" | "unpriced" | "stale_rate" | "trading_halted" | "symbol_frozen" | "quantity_rule" | "tradeability_unverified" | "symbol_unavailable" | "group_trading_disabled" | "group_quantity_rule" | "pricing_unavailable" | "limit_exceeded" | "out_of_stock" | "price_moved" | "booking_conflict" | "booking_unavailable" | "booking_busy" | "booking_not_completed" | "booking_outcome_unknown" | "service_unavailable" | "internal_error";
                 /** @description For people. It may change. */
                 message: string;
             };
@@ -2281,6 +2915,892 @@ export interface operations {
                         /** @description Milliseconds to wait before connecting again. */
                         retry?: number;
                     };
+                };
+            };
+        };
+    };
+    list_webhooks_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *           "url": "https://hooks.example.com/bullion",
+                     *           "types": [
+                     *             "order.opened",
+                     *             "order.closed"
+                     *           ],
+                     *           "description": "order book of the back office",
+                     *           "environment": "test",
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *           "delivered_through": 17,
+                     *           "newest": 17,
+                     *           "tries": 0,
+                     *           "failing_since": null,
+                     *           "next_try_at": null,
+                     *           "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *           "previous_secret_until": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+        };
+    };
+    create_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/bullion",
+                 *       "types": [
+                 *         "order.opened",
+                 *         "order.closed"
+                 *       ],
+                 *       "description": "order book of the back office"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "test",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null,
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    list_webhooks_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *           "url": "https://hooks.example.com/bullion",
+                     *           "types": [
+                     *             "order.opened",
+                     *             "order.closed"
+                     *           ],
+                     *           "description": "order book of the back office",
+                     *           "environment": "test",
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *           "delivered_through": 17,
+                     *           "newest": 17,
+                     *           "tries": 0,
+                     *           "failing_since": null,
+                     *           "next_try_at": null,
+                     *           "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *           "previous_secret_until": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+        };
+    };
+    create_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/bullion",
+                 *       "types": [
+                 *         "order.opened",
+                 *         "order.closed"
+                 *       ],
+                 *       "description": "order book of the back office"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "production",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null,
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    read_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "test",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    delete_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedWebhook"];
+                };
+            };
+        };
+    };
+    change_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "test",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    read_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "production",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    delete_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedWebhook"];
+                };
+            };
+        };
+    };
+    change_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "production",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    rotate_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "test",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null,
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    rotate_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "wh_5d1f0a6c9be2774301c85e92",
+                     *       "url": "https://hooks.example.com/bullion",
+                     *       "types": [
+                     *         "order.opened",
+                     *         "order.closed"
+                     *       ],
+                     *       "description": "order book of the back office",
+                     *       "environment": "production",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "created_at": "2026-11-15T04:31:21.250417+00:00",
+                     *       "delivered_through": 17,
+                     *       "newest": 17,
+                     *       "tries": 0,
+                     *       "failing_since": null,
+                     *       "next_try_at": null,
+                     *       "last_delivered_at": "2026-11-15T04:35:02.114207+00:00",
+                     *       "previous_secret_until": null,
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+        };
+    };
+    test_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": true,
+                     *       "status": 200,
+                     *       "duration_ms": 41,
+                     *       "error": null,
+                     *       "response": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReceipt"];
+                };
+            };
+        };
+    };
+    test_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": true,
+                     *       "status": 200,
+                     *       "duration_ms": 41,
+                     *       "error": null,
+                     *       "response": "ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReceipt"];
+                };
+            };
+        };
+    };
+    webhook_attempts_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "delivered": true,
+                     *           "status": 200,
+                     *           "duration_ms": 41,
+                     *           "error": null,
+                     *           "response": "ok",
+                     *           "event_id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11",
+                     *           "number": 17,
+                     *           "type": "order.opened",
+                     *           "at": "2026-11-15T04:35:02.114207+00:00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookAttemptList"];
+                };
+            };
+        };
+    };
+    webhook_attempts_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "delivered": true,
+                     *           "status": 200,
+                     *           "duration_ms": 41,
+                     *           "error": null,
+                     *           "response": "ok",
+                     *           "event_id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11",
+                     *           "number": 17,
+                     *           "type": "order.opened",
+                     *           "at": "2026-11-15T04:35:02.114207+00:00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookAttemptList"];
+                };
+            };
+        };
+    };
+    dead_webhook_events_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "event_id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11",
+                     *           "number": 17,
+                     *           "type": "order.opened",
+                     *           "given_up_at": "2026-11-18T05:35:02.114207+00:00",
+                     *           "tries": 19,
+                     *           "error": "The receiver answered 500.",
+                     *           "replaying": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeadEventList"];
+                };
+            };
+        };
+    };
+    dead_webhook_events_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "event_id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11",
+                     *           "number": 17,
+                     *           "type": "order.opened",
+                     *           "given_up_at": "2026-11-18T05:35:02.114207+00:00",
+                     *           "tries": 19,
+                     *           "error": "The receiver answered 500.",
+                     *           "replaying": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeadEventList"];
+                };
+            };
+        };
+    };
+    replay_webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "number": 17
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "replaying": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplay"];
+                };
+            };
+        };
+    };
+    replay_webhook_production: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The webhook's `id`.
+                 * @example wh_5d1f0a6c9be2774301c85e92
+                 */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "number": 17
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayWebhook"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "replaying": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookReplay"];
                 };
             };
         };
