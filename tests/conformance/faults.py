@@ -510,3 +510,24 @@ def a_stream_ends_without_a_word(passing: Passing) -> None:
 def too_many_streams_have_no_wait(passing: Passing) -> None:
     if passing.code == "too_many_streams":
         passing.headers.pop("retry-after")
+
+
+# --- Webhooks -------------------------------------------------------------------------------------------
+
+
+@fault("bullion.webhooks.secret", only=("bullion.webhooks.secret", "bullion.webhooks.scope"))
+def secrets_are_shown_again(passing: Passing) -> None:
+    if "/webhooks/" in passing.path and passing.status == 200:
+        passing.body["secret"] = "whsec_c2VjcmV0"
+
+
+@fault("bullion.webhooks.scope", only=("bullion.webhooks.secret", "bullion.webhooks.scope"))
+def any_key_may_manage_webhooks(passing: Passing) -> None:
+    if passing.path.endswith("/webhooks") and passing.code == "insufficient_scope":
+        passing.status, passing.body = 200, {"items": []}
+
+
+@fault("bullion.webhooks.inside", only=("bullion.webhooks.scope", "bullion.webhooks.inside"))
+def webhooks_may_lead_to_the_metadata_of_a_cloud(passing: Passing) -> None:
+    if passing.code == "webhook_url_refused" and b"169.254" in passing.sent:
+        passing.status, passing.body = 201, {"id": "wh_1", "secret": "whsec_c2VjcmV0"}

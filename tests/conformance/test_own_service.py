@@ -27,13 +27,14 @@ from tests.support.node import DESK_TOKEN, DeskClient, Node, running
 from tests.support.orders import GOLD, SILVER, UNBOUNDED
 from tests.support.stacks import STACKS, stack
 
-ONLY_WHERE_CLOSED = {"errors.reason.deploy"}
+ONLY_WHERE_CLOSED = {"errors.reason.deploy", "bullion.webhooks.inside"}
 NEEDS_FIFTY_ORDERS = {"list.limit.default"}
 
 
 @pytest.fixture(params=STACKS if SCALE > 1 else ["postgres"])
 def whole_node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
-    with running(tmp_path, BULLION_PRODUCTION="on", **stack(request.param, request)) as node:
+    settings = {"BULLION_PRODUCTION": "on", "BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
+    with running(tmp_path, **settings, **stack(request.param, request)) as node:
         yield node
 
 
@@ -59,7 +60,7 @@ def test_everything_that_can_be_checked_is_kept(whole_node: Node, tmp_path: Path
     assert done.exit_code == 0, done.output
     assert _ids(report, "passed") == set(CHECKS) - ONLY_WHERE_CLOSED
     assert _ids(report, "not checked") == set(REQUIREMENTS) - set(CHECKS) | ONLY_WHERE_CLOSED
-    assert report["counts"] == {"passed": 354, "failed": 0, "not checked": 26, "error": 0}
+    assert report["counts"] == {"passed": 358, "failed": 0, "not checked": 27, "error": 0}
     assert report["answered_429_unasked"] == 0
     for each in report["requirements"]:
         assert each["verdict"] == "not checked" or each["exchanges"], each["id"]
@@ -103,6 +104,15 @@ def test_on_a_closed_deployment_the_reason_is_seen(closed_node: Node) -> None:
         "production is closed here: an order was answered 403 production_trading_disabled"
     }
     assert len(others) == 10
+
+
+def test_on_a_strict_deployment_webhooks_lead_outside_only(closed_node: Node) -> None:
+    with open_setup(with_desk(closed_node)) as setup:
+        report = checked(setup, "bullion.webhooks", profile=Profile.BULLION)
+    verdicts = {finding.requirement.id: finding.verdict for finding in report.findings}
+    assert verdicts.pop("bullion.webhooks.sent") is Verdict.NOT_CHECKED
+    assert set(verdicts.values()) == {Verdict.PASSED}
+    assert "bullion.webhooks.inside" in verdicts
 
 
 @pytest.fixture

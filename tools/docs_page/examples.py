@@ -21,10 +21,19 @@ def _answers(operation: Json) -> Iterator[tuple[str, str]]:
     """With their status; one that looks just like an earlier one is left out."""
     shown = set()
     for status, response in operation["responses"].items():
-        code = json_code(media(response)["example"]) if "example" in media(response) else ""
+        code = _shown(response)
         if code and code not in shown:
             shown.add(code)
             yield status, code
+
+
+def _shown(response: Json) -> str:
+    if "example" not in media(response):
+        return ""
+    example = media(response)["example"]
+    if "text/event-stream" in response["content"]:
+        return escape("\n".join(f"{field}: {value}" for field, value in example.items()))
+    return json_code(example)
 
 
 def example_refusals(endpoint: Endpoint) -> str:

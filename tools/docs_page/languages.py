@@ -109,7 +109,7 @@ _TYPESCRIPT = {
 
 
 _WEBHOOK_ID = "wh_5d1f0a6c9be2774301c85e92"
-_URL = "https://broker.example/bullion"
+_URL = "https://hooks.example.com/bullion"
 _WEBHOOKS = {
     "post-webhooks": (
         f'client.webhooks.create("{_URL}", types=["order.opened"])',

@@ -18,6 +18,7 @@ from bullion_conformance.checks import (
     responses,
     scenarios,
     streams,
+    webhooks,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "responses",
     "scenarios",
     "streams",
+    "webhooks",
 ]

@@ -387,7 +387,7 @@ STREAM_QUOTES = Endpoint(
         {
             "200": event_stream(
                 "Events of the type `quote`. The data of each is one quote, as in the list.",
-                f"retry: 1000\n\nevent: quote\ndata: {json.dumps(_GOLD_QUOTE)}\n\n",
+                {"event": "quote", "data": json.dumps(_GOLD_QUOTE)},
             )
         }
     ),
@@ -473,8 +473,11 @@ STREAM_EVENTS = Endpoint(
         environment: {
             "200": event_stream(
                 "Events. The data of each is one event, as in the list.",
-                f"retry: 1000\nid: 16\n: \n\nid: 17\nevent: {_EVENTS[environment]['type']}\n"
-                f"data: {json.dumps(_EVENTS[environment])}\n\n",
+                {
+                    "id": "17",
+                    "event": _EVENTS[environment]["type"],
+                    "data": json.dumps(_EVENTS[environment]),
+                },
             )
         }
         for environment in Environment

@@ -14,13 +14,12 @@ _VARIABLES = {
     "test_key": ("", "Your key for the test environment: key_test.…"),
     "live_key": ("", "Your key for production: key_live.… Leave it empty until you mean it."),
     "order_id": ("", "The last order that was placed: a script behind the call writes it here."),
+    "webhook_id": ("", "The last webhook that was set up, in the same way."),
 }
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 _NEW_KEY = "{{$guid}}"
-_KEEP_ORDER_ID = [
-    "const order = pm.response.json();",
-    "if (order.id) { pm.collectionVariables.set('order_id', order.id); }",
-]
+_KEPT = {"/orders": "order_id", "/webhooks": "webhook_id"}
+"""What is made by a POST, and the variable that keeps its id for the calls after it."""
 
 
 def postman_collection(description: Json) -> Json:
@@ -90,8 +89,13 @@ def _item(path: str, method: str, operation: Json) -> Json:
         text = json.dumps(body["content"]["application/json"]["example"], indent=2, ensure_ascii=False)
         request["body"] = {"mode": "raw", "raw": text, "options": {"raw": {"language": "json"}}}
     item: Json = {"name": operation["summary"], "request": request, "response": []}
-    if path.endswith("/orders") and method == "post":
-        item["event"] = [{"listen": "test", "script": {"type": "text/javascript", "exec": _KEEP_ORDER_ID}}]
+    variable = _KEPT.get(f"/{path.rpartition('/')[2]}") if method == "post" else None
+    if variable:
+        script = [
+            "const made = pm.response.json();",
+            f"if (made.id) {{ pm.collectionVariables.set('{variable}', made.id); }}",
+        ]
+        item["event"] = [{"listen": "test", "script": {"type": "text/javascript", "exec": script}}]
     return item
 
 

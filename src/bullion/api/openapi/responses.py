@@ -1,6 +1,6 @@
 """Successful responses, and the headers of all responses. A header that is `required` is on every one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bullion.api.scenario import HEADER
@@ -72,12 +72,12 @@ _MESSAGE: Json = {
 }
 
 
-def event_stream(description: str, example: str) -> Json:
+def event_stream(description: str, example: Mapping[str, str]) -> Json:
     """Server-sent events. OpenAPI 3.1 has no word for them: the schema is that of each, as in OpenAPI 3.2."""
     return {
         "description": description,
         "headers": header_refs((REQUEST_ID, *BUDGET)),
-        "content": {"text/event-stream": {"schema": _MESSAGE, "example": example}},
+        "content": {"text/event-stream": {"schema": _MESSAGE, "example": dict(example)}},
     }
 
 
