@@ -41,6 +41,9 @@ BOOK_OF = {
     "hand_covers": "book_id",
     "hedge_parts": "book_id",
     "hedge_rests": "book_id",
+    "webhooks": "book_id",
+    "webhook_attempts": "book_id",
+    "webhook_dead_events": "book_id",
 }
 """The tables that grow with orders, and the column of each that names the book."""
 NOT_THE_ACCOUNTS = {
@@ -60,6 +63,7 @@ NOT_LED_BY_BOOK = {
     "account_events_by_time": "for deleting the oldest; has few rows of each account",
     "order_events_by_time": "the desk's; has only changes that the desk makes",
     "archived_keys_by_time": "the desk's; written when orders are archived, and by no order itself",
+    "webhooks_due": "has one entry for each webhook",
     "hedge_requests_due": "has only what waits for the venue now",
     "hedge_requests_waiting": "has only what waits for the venue now",
     "hedge_requests_broken": "has only what a person has to look at",

@@ -1346,7 +1346,7 @@ export interface components {
             number?: number | null;
         };
         /** @description An address that gets the account's events, and how the delivery stands. */
-        Webhook: {
+        WebhookStatus: {
             /**
              * @description Names the webhook.
              * @example wh_5d1f0a6c9be2774301c85e92
@@ -1539,7 +1539,7 @@ export interface components {
         /** @description The webhooks of the account in this environment. */
         WebhookList: {
             /** @description The oldest first. */
-            items: components["schemas"]["Webhook"][];
+            items: components["schemas"]["WebhookStatus"][];
         };
         /** @description A webhook that is no more. */
         DeletedWebhook: {
@@ -2660,10 +2660,10 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example retry: 1000
-                     *
-                     *     event: quote
-                     *     data: {"symbol_code": "GOLD", "buy": "150630.00", "sell": "150313.00", "at": "2026-11-15T04:31:20.904118+00:00", "tradable": true, "reason": null}
+                     * @example {
+                     *       "event": "quote",
+                     *       "data": "{\"symbol_code\": \"GOLD\", \"buy\": \"150630.00\", \"sell\": \"150313.00\", \"at\": \"2026-11-15T04:31:20.904118+00:00\", \"tradable\": true, \"reason\": null}"
+                     *     }
                      */
                     "text/event-stream": {
                         /** @description Where the stream stands. */
@@ -2696,10 +2696,10 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example retry: 1000
-                     *
-                     *     event: quote
-                     *     data: {"symbol_code": "GOLD", "buy": "150630.00", "sell": "150313.00", "at": "2026-11-15T04:31:20.904118+00:00", "tradable": true, "reason": null}
+                     * @example {
+                     *       "event": "quote",
+                     *       "data": "{\"symbol_code\": \"GOLD\", \"buy\": \"150630.00\", \"sell\": \"150313.00\", \"at\": \"2026-11-15T04:31:20.904118+00:00\", \"tradable\": true, \"reason\": null}"
+                     *     }
                      */
                     "text/event-stream": {
                         /** @description Where the stream stands. */
@@ -2856,13 +2856,11 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example retry: 1000
-                     *     id: 16
-                     *     :
-                     *
-                     *     id: 17
-                     *     event: order.created
-                     *     data: {"id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11", "number": 17, "type": "order.created", "timestamp": "2026-11-15T04:31:21.250417+00:00", "environment": "test", "data": {"id": "01a1dd79-5ea2-7c31-8d52-6e1f0b94a7c3", "environment": "test", "symbol_code": "GOLD", "trade_type": "buy", "quantity": "100.0000", "unit": "g", "price": "150630.00", "total": "1506300.00", "status": "filled", "client_order_id": "desk-7-0042", "created_at": "2026-11-15T04:31:21.250417+00:00", "deal_label": "T-1"}}
+                     * @example {
+                     *       "id": "17",
+                     *       "event": "order.created",
+                     *       "data": "{\"id\": \"evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11\", \"number\": 17, \"type\": \"order.created\", \"timestamp\": \"2026-11-15T04:31:21.250417+00:00\", \"environment\": \"test\", \"data\": {\"id\": \"01a1dd79-5ea2-7c31-8d52-6e1f0b94a7c3\", \"environment\": \"test\", \"symbol_code\": \"GOLD\", \"trade_type\": \"buy\", \"quantity\": \"100.0000\", \"unit\": \"g\", \"price\": \"150630.00\", \"total\": \"1506300.00\", \"status\": \"filled\", \"client_order_id\": \"desk-7-0042\", \"created_at\": \"2026-11-15T04:31:21.250417+00:00\", \"deal_label\": \"T-1\"}}"
+                     *     }
                      */
                     "text/event-stream": {
                         /** @description Where the stream stands. */
@@ -2898,13 +2896,11 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example retry: 1000
-                     *     id: 16
-                     *     :
-                     *
-                     *     id: 17
-                     *     event: order.opened
-                     *     data: {"id": "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11", "number": 17, "type": "order.opened", "timestamp": "2026-11-15T04:31:21.250417+00:00", "environment": "production", "data": {"id": "01a1dd96-286e-74b9-a3d0-58e7c1f26b90", "environment": "production", "symbol_code": "GOLD", "trade_type": "buy", "quantity": "100.0000", "unit": "g", "price": "150630.00", "total": "1506300.00", "status": "open", "client_order_id": "desk-7-0042", "created_at": "2026-11-15T05:02:47.918306+00:00", "deal_no": 48213, "status_detail": "BOOKED", "source": "api", "close_price": null, "realized_pnl": null, "closed_at": null}}
+                     * @example {
+                     *       "id": "17",
+                     *       "event": "order.opened",
+                     *       "data": "{\"id\": \"evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11\", \"number\": 17, \"type\": \"order.opened\", \"timestamp\": \"2026-11-15T04:31:21.250417+00:00\", \"environment\": \"production\", \"data\": {\"id\": \"01a1dd96-286e-74b9-a3d0-58e7c1f26b90\", \"environment\": \"production\", \"symbol_code\": \"GOLD\", \"trade_type\": \"buy\", \"quantity\": \"100.0000\", \"unit\": \"g\", \"price\": \"150630.00\", \"total\": \"1506300.00\", \"status\": \"open\", \"client_order_id\": \"desk-7-0042\", \"created_at\": \"2026-11-15T05:02:47.918306+00:00\", \"deal_no\": 48213, \"status_detail\": \"BOOKED\", \"source\": \"api\", \"close_price\": null, \"realized_pnl\": null, \"closed_at\": null}}"
+                     *     }
                      */
                     "text/event-stream": {
                         /** @description Where the stream stands. */
@@ -3168,7 +3164,7 @@ export interface operations {
                      *       "previous_secret_until": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookStatus"];
                 };
             };
         };
@@ -3256,7 +3252,7 @@ export interface operations {
                      *       "previous_secret_until": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookStatus"];
                 };
             };
         };
@@ -3304,7 +3300,7 @@ export interface operations {
                      *       "previous_secret_until": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookStatus"];
                 };
             };
         };
@@ -3392,7 +3388,7 @@ export interface operations {
                      *       "previous_secret_until": null
                      *     }
                      */
-                    "application/json": components["schemas"]["Webhook"];
+                    "application/json": components["schemas"]["WebhookStatus"];
                 };
             };
         };
