@@ -144,6 +144,25 @@ def test_the_public_page_is_turned_on_and_off(someone: Visitor, gold: Office, ad
     assert gold.desk.do("GET", "/switches")["public_rates"] is None
 
 
+def test_streams_of_prices_are_turned_on_and_off(someone: Visitor, gold: Office, admin: str) -> None:
+    someone.expect_trouble("422")
+    page = someone.open(admin, "market/limits")
+    card = page.locator("#price-streams")
+    expect(card).to_contain_text("off")
+    page.get_by_role("button", name="Allow streams").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Shortest time").fill("99")
+    dialog.get_by_role("button", name="Allow streams").click()
+    expect(dialog).to_contain_text("is not a whole number from 100 to 60,000")
+    dialog.get_by_label("Shortest time").fill("2,500")
+    dialog.get_by_role("button", name="Allow streams").click()
+    expect(card).to_contain_text("2,500 ms")
+    assert gold.desk.do("GET", "/switches")["quote_stream_interval_ms"] == 2500
+    someone.confirm("Stop streams")
+    expect(card).to_contain_text("off")
+    assert gold.desk.do("GET", "/switches")["quote_stream_interval_ms"] is None
+
+
 def test_clients_see_the_public_page(someone: Visitor, gold: Office) -> None:
     desk = gold.desk
     desk.do("PUT", "/groups/retail", {"default_terms": {"buy_premium": "10", "sell_premium": "-10"}})

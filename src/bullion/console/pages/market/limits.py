@@ -12,6 +12,7 @@ from bullion.desk.bodies import BudgetsBody, SwitchesBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import View
 
+from . import price_streams
 from .market_data import switches_of
 
 _RATE_LIMITS = {
@@ -73,6 +74,7 @@ async def render(visit: Visit) -> Html:
         card("Price tolerance", shown, aside=TOLERANCE.button(visit, kind="small"), name="tolerance"),
         card("Price guard", _guard(held), aside=GUARD.button(visit, kind="small"), name="price-guard"),
         card("Rate limits", limits, aside=aside, name="budgets"),
+        await price_streams.render(visit),
         class_="stack",
     )
 
@@ -215,4 +217,4 @@ BUDGETS = Action(
     (SEEN, *_BUDGET_FIELDS),
     changes="budgets",
 )
-ACTIONS = (TOLERANCE, GUARD, BUDGETS)
+ACTIONS = (TOLERANCE, GUARD, BUDGETS, *price_streams.ACTIONS)
