@@ -77,7 +77,8 @@ def hostile(value: Any, name: str = "") -> Any:
 
 
 def article(description: Json, anchor: str) -> str:
-    found = re.search(rf'<article id="{anchor}">.*?</article>', docs_page(description), re.DOTALL)
+    page = TEXT if description is DESCRIPTION else docs_page(description)
+    found = re.search(rf'<article id="{anchor}">.*?</article>', page, re.DOTALL)
     assert found is not None
     return found.group()
 

@@ -44,6 +44,12 @@ _SQL = (
 )
 
 APART = (
+    Apart(
+        "clients/typescript/README.md",
+        "import { BullionClient",
+        _TYPESCRIPT,
+        "the same as on the page of the client, which a test compiles and runs",
+    ),
     Apart("docs/typescript-client.md", "cd clients/typescript", "", "installs packages of a registry"),
     Apart(
         "docs/typescript-client.md",

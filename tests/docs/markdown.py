@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE_READMES = (ROOT / "client/README.md", ROOT / "conformance/README.md")
+PACKAGE_READMES = tuple(ROOT / path / "README.md" for path in ("client", "clients/typescript", "conformance"))
 """Each goes with its package, and is in no other documentation."""
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *PACKAGE_READMES])
 
