@@ -6,6 +6,7 @@ Not among the files of `make generate`, because it needs node: `python -m tools.
 import json
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,7 @@ _HEAD = "// Written by `python -m tools.typescript_types` from docs/openapi.json
 
 def described() -> dict[str, Any]:
     """What the client uses: schemas, parameters, bodies and what a successful call answers."""
-    description = openapi()
+    description = deepcopy(openapi())  # Parts of it are shared.
     for methods in description["paths"].values():
         for operation in methods.values():
             operation["responses"] = {

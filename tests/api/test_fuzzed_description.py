@@ -20,7 +20,7 @@ from tests.kills.scale import SCALE
 from tests.support.command import environment
 from tests.support.orders import UNBOUNDED
 
-CALLS = 8 * SCALE
+CALLS = 3 * SCALE
 """Made up at random for each operation, besides those at the edges of every schema."""
 BUDGETS = UNBOUNDED | {"account_orders_per_minute": 100_000, "failed_auth_per_minute": 100_000}
 ANY_SIZE = {"minimum": "0.0001", "maximum": "1000000", "step": "0.0001"}
