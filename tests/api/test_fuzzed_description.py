@@ -59,6 +59,7 @@ def _change(desk: httpx.Client, path: str, body: object) -> None:
     desk.patch(path, json=body).raise_for_status()
 
 
+PHASES = "examples,coverage,fuzzing" + (",stateful" if SCALE > 1 else "")
 STREAMS = "" if SCALE > 1 else "/stream$"
 """Each of them is listened to for seconds, so they are left to `make campaign`."""
 IN_TEST = ("test", "--include-path-regex", f"^{TEST}/(?!.*{STREAMS or 'nothing'})")
@@ -74,6 +75,7 @@ def test_nothing_is_found(its: str, which: str, paths: str, demo: Served, tmp_pa
             *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(settings), "run"),
             *(f"{demo.url}/openapi.json", "--checks", "all", "--continue-on-failure"),
             *(which, paths, "--max-examples", f"{CALLS}", "--seed", "1", "--no-color"),
+            *("--phases", PHASES),
         ],
         cwd=tmp_path,
         env=environment(SCHEMATHESIS_HOOKS="tests.api.fuzzed_calls", PYTHONPATH=str(ROOT)),
