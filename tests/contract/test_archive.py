@@ -19,7 +19,9 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store import postgres as postgres_module
 from bullion.store import sqlite as sqlite_module
 from bullion.store.engine import Engine
-from bullion.store.order_reader import StoredOrders
+from bullion.store.event_reader import StoredEvents
+from bullion.store.order_reader import PostgresReads, SqliteReads, StoredOrders
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import (  # noqa: F401 - fixtures
@@ -325,3 +327,28 @@ async def test_brokers_archive_their_own(engine: Engine) -> None:
     assert found == []
     mine = await records.read("books", lambda open_: open_.books_to_archive("main", "", 50, 2**60))
     assert [(book.login_id, book.count) for book in mine] == [("c1", 0), ("c2", 0), ("c3", 0)]
+
+
+async def test_events_of_archived_orders_are_as_before_and_read_each_pack_once(
+    node: Node,  # noqa: F811
+    books: list[int],  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = node.engine
+    assert isinstance(engine, SqliteEngine | PostgresEngine)
+    await place(node, books[0], 20)
+    events = StoredEvents(engine, 36_500, lambda: 0)
+    before = await events.read(books[0], 0, 200)
+    await reset(engine, books[0])
+    await archive_all(engine)
+    assert await rows(engine, "SELECT 1 FROM orders WHERE book_id = $1", books[0]) == []
+    reads = SqliteReads if isinstance(engine, SqliteEngine) else PostgresReads
+    read_pack, asked_for = reads.archived_pack, []
+
+    async def noted(self: Any, book_id: int, ordinal: int) -> Any:
+        asked_for.append(ordinal)
+        return await read_pack(self, book_id, ordinal)
+
+    monkeypatch.setattr(reads, "archived_pack", noted)
+    assert await events.read(books[0], 0, 200) == before
+    assert (len(before), asked_for) == (20, [1, 9, 17])

@@ -12,9 +12,12 @@ from bullion.accounts.switches import Switches
 from bullion.allocation.book import account_of
 from bullion.api.wire.events import event_json
 from bullion.api.wire.orders import order_view
+from bullion.books.verify import verify_books
+from bullion.environment import Environment
 from bullion.events.event import AccountEvent, EventsGone, EventType
 from bullion.events.recent_orders import RecentOrders
 from bullion.events.watch import EventWatch
+from bullion.keys.key import Key
 from bullion.orders.life import hidden
 from bullion.orders.order import Order
 from bullion.orders.status import Event
@@ -29,6 +32,7 @@ from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - 
 from tests.booking.fixtures import GOLD, NOW_US, create_books, put, rows
 
 from .dealings import Dealings
+from .desk_over import desk_over
 
 pytestmark = pytest.mark.anyio
 
@@ -222,6 +226,33 @@ async def test_a_locked_book_is_told_when_it_is_free_again(dealings: Dealings, o
 # --- What is kept -------------------------------------------------------------------------------------
 
 
+async def test_a_revocation_does_not_wait_for_a_locked_book(dealings: Dealings, other_engine: Engine) -> None:
+    engine, book = dealings.engine, dealings.books[0]
+    store = RecordStore(engine)
+    key = Key(
+        "k1", "main", account_of(book), Environment.PRODUCTION, "n", frozenset(), b"\0" * 32, (), NOW_US
+    )
+    await store.write("key", lambda records: records.insert_key(key))
+
+    async def revoke_while_held(transaction: Any) -> None:
+        await transaction.run("lock_book", book)
+        await store.write("revoke", lambda records: records.revoke_key(key, NOW_US))
+        assert not await entering(engine).enter()
+
+    if isinstance(engine, SqliteEngine):  # There is one writer: nobody holds a book.
+        await store.write("revoke", lambda records: records.revoke_key(key, NOW_US))
+    else:
+        await other_engine.write("hold", revoke_while_held)
+        assert await all_events(engine, book) == []
+    await dealings.place(book)
+    assert await entering(engine).enter()
+    kinds = [event.type for event in await all_events(engine, book)]
+    assert sorted(kinds) == ["key.revoked", "order.created"]
+    assert await entering(engine).enter()
+    assert len(await all_events(engine, book)) == 2
+    await dealings.sound()
+
+
 async def test_old_events_and_unknown_numbers_are_gone(dealings: Dealings, engine: Engine) -> None:
     book = dealings.books[0]
     for day in range(5):
@@ -257,10 +288,21 @@ async def test_deleting_old_events_keeps_the_numbers_of_the_others(
     before = await reader.read(book, None, 200)
     cleaning = EventEntering(engine, 30, lambda: dealings.now_us, lambda: 1)
     await cleaning._delete_old()
-    kept = await rows(engine, "SELECT count(*) AS count FROM account_events WHERE book_id = $1", book)
-    assert kept[0]["count"] < 60
+    kept = await rows(engine, "SELECT kind FROM account_events WHERE book_id = $1 ORDER BY number", book)
+    assert 40 < len(kept) < 60
+    assert [row["kind"] for row in kept].count("start") == 1
     assert await reader.read(book, None, 200) == before
     assert await reader.range(book) == (before[0].number, before[-1].number)
+    # A longer time does not bring back what was deleted.
+    longer = stored(engine, days=90, now_us=dealings.now_us)
+    oldest, newest = await longer.range(book)
+    assert 1 < oldest < before[0].number
+    assert newest == before[-1].number
+    assert (await longer.read(book, None, 200))[-len(before) :] == before
+    with pytest.raises(EventsGone):
+        await longer.read(book, oldest - 2, 200)
+    report = await verify_books(engine, desk_over(engine).chain)
+    assert [each for each in report.differences if each.kind == "event"] == []
 
 
 # --- Waiting ------------------------------------------------------------------------------------------
@@ -282,6 +324,8 @@ async def test_who_waits_is_told_at_once(dealings: Dealings, watch: EventWatch) 
     assert await asyncio.wait_for(waiting, 10)
     assert await watch.wait_beyond(dealings.books[0], 0, 30), "it has happened already"
     assert not await watch.wait_beyond(dealings.books[0], 1, 0.3)
+    with watch.watch(dealings.books[0], lambda _: None):
+        assert not await watch.wait_beyond(dealings.books[0], 7, 0.3), "the store has less than was read"
 
 
 async def test_nobody_waits_for_a_node_that_stops(dealings: Dealings, watch: EventWatch) -> None:

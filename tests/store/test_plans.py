@@ -37,6 +37,7 @@ BOOK_OF = {
     "open_weights": "book_id",
     "order_events": "book_id",
     "account_events": "book_id",
+    "late_events": "book_id",
     "hedge_requests": "book_id",
     "hand_covers": "book_id",
     "hedge_parts": "book_id",

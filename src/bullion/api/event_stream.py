@@ -75,8 +75,6 @@ class BookFeed:
         """By position. Streams whose client is behind are left out."""
         self._newest = -1
         """The newest number of the book; -1 until it is known."""
-        self._restored = False
-        """Whether the newest number went down: the store was restored to an older state."""
         self._watching = ExitStack()
         self._watching.enter_context(owner.watch.watch(book_id, self._see))
 
@@ -104,12 +102,14 @@ class BookFeed:
                 del self._at[stream.position]
 
     def _see(self, newest: int) -> None:
-        self._restored |= newest < self._newest
+        if newest < self._newest:  # The store was restored to an older state.
+            for stream in [each for each in self._streams if each.position > newest]:
+                stream.refuse(EVENTS_GONE)
         self._newest = newest
         self._tell_owner()
 
     def _tell_owner(self) -> None:
-        if self._restored or any(position < self._newest for position in self._at):
+        if any(position < self._newest for position in self._at):
             self._owner.add_news(self._book_id)
 
     def starts(self) -> list[Start]:
@@ -117,17 +117,16 @@ class BookFeed:
 
         A position may be beyond what is known to be the newest, because a read finds what came meanwhile.
         """
-        return [(self._book_id, each) for each in self._at if each < self._newest or self._restored]
+        return [(self._book_id, each) for each in self._at if each < self._newest]
 
     async def send(self, position: int, events: Sequence[AccountEvent]) -> None:
         """Send the events after this position to the streams that are there."""
-        self._restored = False
         if events:
             data = b"".join([_encode(event) for event in events])
-            for number, stream in enumerate(self._at.pop(position, ()), 1):
+            for number, stream in enumerate(list(self._at.get(position, ())), 1):
+                self._take_out(stream)
                 # One that is behind goes on from its position once it is writable.
                 if stream.wire.open and not stream.wire.behind:
-                    self._take_out(stream)  # It may have been placed again in the meantime.
                     stream.position = events[-1].number
                     stream.send(data, len(events))
                     self._at.setdefault(stream.position, set()).add(stream)
@@ -175,7 +174,12 @@ class EventStreams:
         """Run for as long as the node does."""
         while True:
             await self._woken.wait()
-            await asyncio.sleep(await self.send_round())
+            try:
+                pause_s = await self.send_round()
+            except Exception:  # noqa: BLE001 - the node must not stop because of its streams
+                _log.exception("streams_failed")
+                pause_s = _RETRY_S
+            await asyncio.sleep(pause_s)
 
     async def send_round(self) -> float:
         """Send what is new by now, at most a page to each stream. In how many seconds to send again."""

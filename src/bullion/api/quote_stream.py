@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 
+import structlog
+
 from bullion.accounts.account import Account
 from bullion.catalogue.catalogue import Catalogue
 from bullion.faults import StoreUnavailable
@@ -17,6 +19,8 @@ from .market_data import MarketData
 from .open_streams import RETRY_LINE, OpenStream, OpenStreams, StreamKind
 from .request import Request
 from .wire.market import Quote
+
+_log = structlog.get_logger("streams")
 
 _TURN_S = 0.1
 """The shortest interval that the desk can set."""
@@ -117,7 +121,10 @@ class QuoteStreams:
                 now_s, interval_s = loop.time(), self.interval_s(broker)
                 if interval_s and now_s >= self._due_s.get(broker, 0.0):
                     self._due_s[broker] = now_s + interval_s
-                    self._publish(broker, now_s, interval_s)
+                    try:
+                        self._publish(broker, now_s, interval_s)
+                    except Exception:  # noqa: BLE001 - the node must not stop because of its streams
+                        _log.exception("streams_failed")
                     await asyncio.sleep(0)
             await asyncio.sleep(_TURN_S)
 

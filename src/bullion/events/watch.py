@@ -87,8 +87,8 @@ class EventWatch:
         reached = asyncio.Event()
 
         def tell(newest: int) -> None:
-            # Below: the store was restored to an older state.
-            if newest != number:
+            # What is known here may be older than what the caller has read.
+            if newest > number:
                 reached.set()
 
         with self.watch(book_id, tell):

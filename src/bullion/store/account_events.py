@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
@@ -10,7 +11,15 @@ from bullion.events.sequence import HIDDEN as HIDDEN_ORDER
 
 from .engine import Transaction, one_row
 
-__all__ = ["HIDDEN_ORDER", "NO_DETAIL", "add_broker_event", "add_event", "next_number"]
+__all__ = [
+    "HIDDEN_ORDER",
+    "NO_DETAIL",
+    "add_broker_event",
+    "add_event",
+    "add_event_soon",
+    "enter_event",
+    "next_number",
+]
 
 NO_DETAIL = "{}"
 
@@ -26,10 +35,25 @@ async def next_number(transaction: Transaction, book_id: int) -> tuple[int, int]
 async def add_event(
     transaction: Transaction, book_id: int, kind: EventType, at_us: int, detail: Mapping[str, Any]
 ) -> None:
-    number = await next_number(transaction, book_id)
+    await enter_event(transaction, book_id, kind.value, at_us, _encode(detail).decode())
+
+
+async def add_event_soon(
+    transaction: Transaction, book_id: int, kind: EventType, at_us: int, detail: Mapping[str, Any]
+) -> None:
+    """The same, without waiting for a book that another session has locked: then it is entered later."""
+    if await transaction.one("lock_free_book", book_id) is not None:
+        await add_event(transaction, book_id, kind, at_us, detail)
+        return
     await transaction.run(
-        "insert_account_event", book_id, *number, kind.value, at_us, _encode(detail).decode()
+        "insert_late_event", book_id, uuid4().hex, kind.value, at_us, _encode(detail).decode()
     )
+
+
+async def enter_event(transaction: Transaction, book_id: int, kind: str, at_us: int, detail: str) -> None:
+    """`detail` is JSON."""
+    number = await next_number(transaction, book_id)
+    await transaction.run("insert_account_event", book_id, *number, kind, at_us, detail)
 
 
 async def add_broker_event(

@@ -112,10 +112,7 @@ class StoredEvents:
         ]
 
     def _span(self, row: Row) -> _Span:
-        # Rows before the first one may have been deleted, so its number is the first that is certain.
-        since_us = self._kept_since_us
-        begins = row["first_kind"] == START or (row["first_at_us"] or since_us) < since_us
-        floor = row["first_number"] if begins else 0
+        floor = row["first_number"] if row["first_kind"] == START else 0
         return _Span(row["order_count"] + row["event_shift"], row["order_count"], floor)
 
     async def _oldest(self, book_id: int, span: _Span) -> int:

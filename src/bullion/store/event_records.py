@@ -7,7 +7,7 @@ from bullion.keys.key import Key
 from bullion.metals.symbol import Symbol
 
 from . import order_rows
-from .account_events import add_broker_event, add_event
+from .account_events import add_broker_event, add_event, add_event_soon
 from .desk_transaction import DeskTransaction
 
 
@@ -52,4 +52,6 @@ class EventRecords(DeskTransaction):
             "replaced_by": key.replaced_by,
             "overlap_ends_at_us": key.overlap_ends_at_us,
         }
-        await add_event(self._transaction, book_id(key.account_id, key.environment), kind, at_us, detail)
+        # A revocation waits for nothing.
+        book = book_id(key.account_id, key.environment)
+        await add_event_soon(self._transaction, book, kind, at_us, detail)

@@ -9,7 +9,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import ordinal_of
 
 from . import order_pages, order_rows
-from .archive_reader import may_be_archived, order_of_pack
+from .archive_reader import may_be_archived, order_of_pack, packed_orders
 from .batch_loader import BatchLoader
 from .engine import Engine, Row
 from .postgres import PostgresEngine
@@ -65,14 +65,22 @@ class StoredOrders:
     async def orders(self, book_id: int, ordinals: Sequence[int]) -> Mapping[int, Order]:
         rows = await self._reads.orders(book_id, ordinals)
         found = {order.ordinal: order for order in map(order_rows.order, rows)}
-        # Orders may have been archived since the page was selected.
-        for ordinal in ordinals if len(found) < len(ordinals) else ():
-            if ordinal not in found:
-                packs = await self._reads.archived_pack(book_id, ordinal)
-                order = order_of_pack(packs, ordinal)
-                if order is not None:
-                    found[ordinal] = order
+        if len(found) < len(ordinals) and may_be_archived(book_id):
+            missing = [ordinal for ordinal in ordinals if ordinal not in found]
+            found |= await self._archived(book_id, missing)
         return found
+
+    async def _archived(self, book_id: int, ordinals: Sequence[int]) -> dict[int, Order]:
+        """Each pack is read once."""
+        found: dict[int, Order] = {}
+        wanted = sorted(ordinals, reverse=True)
+        while wanted:
+            packs = await self._reads.archived_pack(book_id, wanted.pop())
+            for pack in map(packed_orders, packs):
+                found |= {order.ordinal: order for order in pack.orders()}
+                while wanted and wanted[-1] <= pack.last_ordinal:
+                    wanted.pop()
+        return {ordinal: found[ordinal] for ordinal in ordinals if ordinal in found}
 
 
 def _filtered(query: ListQuery) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from bullion.refusals.refusal import RefusalError
 
-from .event_stream import OPEN_STREAM, EventStream
+from .event_stream import OPEN_STREAM, EventStream, StreamEnd
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -137,7 +137,11 @@ def _open_stream(scope: Scope, response: StreamResponse, request_id: bytes, more
     stream: EventStream | None = scope["extensions"][OPEN_STREAM](lines)
     if stream is not None:
         stream.write(response.body)
-        response.opened(stream)
+        try:
+            response.opened(stream)
+        except BaseException:
+            stream.end(StreamEnd.REFUSED)
+            raise
 
 
 def _length(response: Response) -> Headers:

@@ -14,7 +14,7 @@ ALTER TABLE order_events ADD COLUMN number BIGINT;
 ALTER TABLE order_events ADD COLUMN orders_through BIGINT;
 
 -- Events that are not about orders. Two kinds are no events: `hidden`, an order that the API hides, which takes no
--- number; and `start`, where the numbering begins in a book that is older than this step.
+-- number; and `start`, where the numbers begin that can be read: what came before was deleted, or is older than this step.
 CREATE TABLE account_events (
     book_id BIGINT NOT NULL,
     number BIGINT NOT NULL,
@@ -24,7 +24,17 @@ CREATE TABLE account_events (
     detail TEXT NOT NULL,
     PRIMARY KEY (book_id, number, orders_through)
 );
-CREATE INDEX account_events_by_time ON account_events (at_us);
+CREATE INDEX account_events_by_time ON account_events (at_us) WHERE kind <> 'start';
+
+-- Events that could not be entered at once, because their book was locked.
+CREATE TABLE late_events (
+    book_id BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at_us BIGINT NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (book_id, id)
+);
 
 -- Events of all accounts of a broker, written with the change that they tell of, and then entered into every book.
 CREATE TABLE broker_events (
@@ -37,6 +47,3 @@ CREATE TABLE broker_events (
     PRIMARY KEY (broker, number)
 );
 CREATE INDEX broker_events_not_entered ON broker_events (broker, number) WHERE entered = 0;
-
-INSERT INTO account_events (book_id, number, orders_through, kind, at_us, detail)
-SELECT id, order_count, order_count, 'start', last_order_at_us, '{}' FROM books WHERE order_count > 0;

@@ -9,8 +9,7 @@ order_count + event_shift
 -- fragment: event_span(book)
 books.order_count, books.event_shift,
     @first_event(number, {book}) AS first_number,
-    @first_event(kind, {book}) AS first_kind,
-    @first_event(at_us, {book}) AS first_at_us
+    @first_event(kind, {book}) AS first_kind
 
 -- name: event_range
 -- The newest number of a book, its orders, and where the numbers begin that can still be read. The first row that is
@@ -104,6 +103,11 @@ WHERE broker = $1
 -- name: broker_events_to_enter
 SELECT broker, max(number) AS number FROM broker_events WHERE entered = 0 GROUP BY broker ORDER BY broker
 
+-- fragment: skip_locked (postgres)
+FOR UPDATE SKIP LOCKED
+
+-- fragment: skip_locked (sqlite)
+
 -- fragment: skip_locked_books (postgres)
 FOR UPDATE OF books SKIP LOCKED
 
@@ -115,9 +119,9 @@ FOR UPDATE OF books SKIP LOCKED
 SELECT books.id
 FROM accounts
 @lookup_join books ON books.account_id = accounts.id
-WHERE accounts.broker = $1 AND books.broker_events_through < $2
+WHERE accounts.broker = $1 AND books.broker_events_through < $2 AND books.id > $3
 ORDER BY books.id
-LIMIT $3
+LIMIT $4
 @skip_locked_books
 
 -- name: any_book_behind
@@ -147,19 +151,33 @@ WHERE id IN (SELECT CAST(items.value AS BIGINT) FROM @json_list($2))
 -- name: finish_broker_events
 UPDATE broker_events SET entered = 1 WHERE broker = $1 AND number <= $2 AND entered = 0
 
--- name: delete_old_events
--- What happened before $1, except for the last of it in each book, from which the next numbers follow.
-DELETE FROM account_events
-WHERE
-    at_us < $1
-    AND EXISTS (
-        SELECT 1
-        FROM account_events AS later
-        WHERE
-            later.book_id = account_events.book_id
-            AND (
-                later.number > account_events.number
-                OR (later.number = account_events.number AND later.orders_through > account_events.orders_through)
-            )
-            AND later.at_us < $1
-    )
+-- name: old_events
+-- What happened before $1, the oldest first.
+SELECT book_id, number, orders_through
+FROM account_events
+WHERE at_us < $1 AND kind <> 'start'
+ORDER BY at_us
+LIMIT $2
+@skip_locked
+
+-- name: forget_events
+-- What a book has before a row.
+DELETE FROM account_events WHERE book_id = $1 AND (number, orders_through) < ($2, $3)
+
+-- name: start_events
+-- Numbers up to this row cannot be read any more.
+UPDATE account_events SET kind = 'start', detail = '{}' WHERE book_id = $1 AND number = $2 AND orders_through = $3
+
+-- name: lock_free_book
+-- No row if another session has locked it.
+SELECT id FROM books WHERE id = $1
+@skip_locked
+
+-- name: insert_late_event
+INSERT INTO late_events (book_id, id, kind, at_us, detail) VALUES ($1, $2, $3, $4, $5)
+
+-- name: late_events
+SELECT book_id, id, kind, at_us, detail FROM late_events ORDER BY at_us, book_id, id LIMIT $1
+
+-- name: delete_late_event
+DELETE FROM late_events WHERE book_id = $1 AND id = $2 RETURNING id

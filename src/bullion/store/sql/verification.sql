@@ -281,7 +281,15 @@ WITH marks AS (
     FROM account_events
     WHERE book_id BETWEEN $1 AND $2
     UNION ALL
-    SELECT book_id, number, orders_through, 1 FROM order_events WHERE book_id BETWEEN $1 AND $2 AND number IS NOT NULL
+    SELECT changes.book_id, changes.number, changes.orders_through, 1
+    FROM order_events AS changes
+    LEFT JOIN (
+        SELECT book_id, max(number) AS number
+        FROM account_events
+        WHERE kind = 'start' AND book_id BETWEEN $1 AND $2
+        GROUP BY book_id
+    ) AS starts ON starts.book_id = changes.book_id
+    WHERE changes.book_id BETWEEN $1 AND $2 AND changes.number > coalesce(starts.number, 0)
 ),
 
 steps AS (
