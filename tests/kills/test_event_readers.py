@@ -158,6 +158,8 @@ def test_every_reader_hears_the_whole_story(store: Store, tmp_path: Path) -> Non
     try:
         deployment.set_up(service.any(), ("filling", "holding"))
         readers = [client for client in deployment.clients if client.login_id == "rich"]
+        for node in service.nodes:  # The other one hears of the clients a moment later.
+            until(lambda node=node: all(_is_known(client, node) for client in readers), within_s=HEARD_S)
         with contextlib.ExitStack() as open_:
             hooks = [open_.enter_context(HookServer()) for _ in readers]
             kinds = (ListReader, StreamReader)
@@ -174,6 +176,11 @@ def test_every_reader_hears_the_whole_story(store: Store, tmp_path: Path) -> Non
         assert production_invariants.problems(tables) == []
     finally:
         service.stop()
+
+
+def _is_known(client: Client, node: Node) -> bool:
+    with client.http(node) as http:
+        return http.get(f"{LIVE}/me", headers={"X-API-Key": client.live_key}).is_success
 
 
 def _hook_up(deployment: Deployment, node: Node, client: Client, hook: HookServer) -> None:
