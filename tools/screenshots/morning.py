@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.support.hook_server import HookServer
 from tests.support.node import until
 
 from .demo import Demo
@@ -27,6 +28,7 @@ def pass_morning(demo: Demo) -> dict[str, str]:
     """Returns the names of single things that have a page of their own, and the token of a dealer."""
     _store_past_rates(demo)
     keys = _open_accounts(demo)
+    webhook_id = _set_up_webhook(demo)
     tokens = {name: _made(demo, "/tokens", name=name, role=role) for name, role in _USERS.items()}
     for number in range(_ROUNDS // 2):
         _trade(demo, keys, number)
@@ -36,7 +38,7 @@ def pass_morning(demo: Demo) -> dict[str, str]:
     _cover(demo)
     for key, quantity in ((keys[4], 40), (keys[0], 900), (keys[4], 60)):  # The limit holds some of them back.
         demo.order(key, "GOLD", "buy", quantity)
-    return {**_single_things(demo), "dealer": tokens["Meera Nair"]["token"]}
+    return {**_single_things(demo), "webhook_id": webhook_id, "dealer": tokens["Meera Nair"]["token"]}
 
 
 def _made(demo: Demo, path: str, **body: Any) -> Any:
@@ -129,6 +131,14 @@ def _cover(demo: Demo) -> None:
 
 def _states(demo: Demo) -> dict[str, str]:
     return {each["id"]: each["state"] for each in demo.desk("GET", "/hedge/covers")["items"]}
+
+
+def _set_up_webhook(demo: Demo) -> str:
+    """With a receiver that takes everything, for as long as this process runs."""
+    receiver = HookServer().__enter__()
+    body = {"environment": "production", "url": receiver.url, "description": "back office"}
+    webhook_id: str = _made(demo, "/accounts/kalyani/webhooks", **body)["webhook_id"]
+    return webhook_id
 
 
 def _single_things(demo: Demo) -> dict[str, str]:
