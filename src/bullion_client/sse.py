@@ -39,10 +39,12 @@ class MessageReader:
 
     def feed(self, chunk: bytes) -> list[Message]:
         """The events that these bytes complete."""
-        if self._after_cr and chunk.startswith(b"\n"):
-            chunk = chunk[1:]  # The second half of a line end that was split.
-        if chunk:
-            self._after_cr = chunk.endswith(b"\r")
+        if not chunk:
+            return []
+        second_half = self._after_cr and chunk.startswith(b"\n")  # Of a line end that was split.
+        self._after_cr = chunk.endswith(b"\r")
+        if second_half:
+            chunk = chunk[1:]
         messages: list[Message] = []
         *ended, rest = _LINE_END.split(chunk)
         for line in ended:

@@ -54,6 +54,14 @@ def test_random_pieces_and_mixed_line_ends() -> None:
         assert read(*pieces)[0] == MESSAGES
 
 
+def test_mixed_line_ends_at_every_two_cuts() -> None:
+    stream = b"data: a\r\n\ndata: b\n\r\ndata: c\r\rdata: d\r\n\r\ndata: e\n\r"
+    for first in range(len(stream) + 1):
+        for second in range(first, len(stream) + 1):
+            messages, _ = read(stream[:first], stream[first:second], stream[second:])
+            assert [message.data for message in messages] == ["a", "b", "c", "d", "e"], (first, second)
+
+
 def test_a_position_may_come_without_an_event() -> None:
     messages, reader = read(b"retry: 500\nid: 17\n: \n\n")
     assert (messages, reader.last_id, reader.retry_ms) == ([], "17", 500)
