@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 
 import click
 import httpx
@@ -64,23 +65,35 @@ def listen_command(
 
     Webhooks need an address that the service can reach, which a laptop does not have. This command gets the
     events by the stream instead, and posts each to your program as the service would: in order, with the same
-    headers and body, signed with a secret that is printed first. A failed delivery is tried a few times. The
-    service itself is not changed, and needs no webhook.
+    headers and body, signed with your secret or with a new one, which is printed first. A failed delivery is
+    tried a few times. The service itself is not changed, and needs no webhook.
 
     \b
     Examples:
       bullion-client listen --forward-to http://localhost:4242/webhooks --for 1
     """
-    if url is None:
-        secret = None
-    else:
-        _check_url(url)
-        secret = secret or new_secret(os.urandom(24))
-        try:
-            sign(b"", "", 0, secret)
-        except ValueError as error:
-            raise usage_error(f"--{error}.") from None
-    return run_until_stopped(_listen(session, url, secret, frozenset(types), after, for_s))
+    target = None if url is None else _target(url, secret)
+    return run_until_stopped(_listen(session, target, frozenset(types), after, for_s))
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where to post events, and what to sign them with."""
+
+    url: str
+    secret: str = field(repr=False)
+    secret_is_new: bool
+    """Made here, and so printed: nobody else knows it."""
+
+
+def _target(url: str, secret: str | None) -> _Target:
+    _check_url(url)
+    target = _Target(url, secret or new_secret(os.urandom(24)), secret_is_new=not secret)
+    try:
+        sign(b"", "", 0, target.secret)
+    except ValueError as error:
+        raise usage_error(f"--{error}.") from None
+    return target
 
 
 def _check_url(url: str) -> None:
@@ -94,8 +107,7 @@ def _check_url(url: str) -> None:
 
 async def _listen(
     session: Session,
-    url: str | None,
-    secret: str | None,
+    target: _Target | None,
     types: frozenset[str],
     after: int | None,
     for_s: float | None,
@@ -104,39 +116,43 @@ async def _listen(
         client = await stack.enter_async_context(session.async_client())
         stream = await stack.enter_async_context(client.stream(after, deadline=session.deadline_s))
         forwarder = None
-        if url is not None and secret is not None:
-            forwarder = await stack.enter_async_context(open_forwarder(url, secret))
-        show = _Deliveries(session, forwarder, url)
-        show.begin(client.environment, stream.position, secret)
+        if target is not None:
+            forwarder = await stack.enter_async_context(open_forwarder(target.url, target.secret))
+        show = _Deliveries(session, forwarder)
+        show.begin(client.environment, stream.position, target)
+        handled = stream.position
 
         async def handle(event: Event) -> None:
+            nonlocal handled
             if not types or event.type in types:
                 await show.event(event)
+            handled = event.number
 
         try:
             await each_event(stream, for_s, handle)
         finally:
-            note_how_to_go_on(session, "listen", stream.position)
+            note_how_to_go_on(session, "listen", handled)
 
 
 class _Deliveries:
     """Prints events and what came of their deliveries."""
 
-    def __init__(self, session: Session, forwarder: WebhookForwarder | None, url: str | None) -> None:
+    def __init__(self, session: Session, forwarder: WebhookForwarder | None) -> None:
         self._session = session
         self._forwarder = forwarder
-        self._url = url
 
-    def begin(self, environment: str, position: int | None, secret: str | None) -> None:
-        """Say that it is connected, and the secret."""
+    def begin(self, environment: str, position: int | None, target: _Target | None) -> None:
+        """Say that it is connected, and a secret that is new."""
+        secret = target.secret if target is not None and target.secret_is_new else None
         if self._session.as_json:
             self._session.print_json_line(
                 {"listening": True, "environment": environment, "after": position, "secret": secret}
             )
             return
         _print(f"Listening for events in {environment}, after number {position}. Ctrl+C ends this.")
-        if secret is not None:
-            _print(f"Forwarding to {self._url}, signed with the secret {secret}")
+        if target is not None:
+            signed = "your secret" if secret is None else f"the secret {secret}"
+            _print(f"Forwarding to {target.url}, signed with {signed}")
 
     async def event(self, event: Event) -> None:
         """Print an event, and deliver it if there is an address."""

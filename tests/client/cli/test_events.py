@@ -27,6 +27,8 @@ class Receiver:
         self.answers: list[int] = []
         self.received: list[Event] = []
         self.arrived = threading.Event()
+        self.may_answer = threading.Event()
+        self.may_answer.set()
 
 
 @contextmanager
@@ -37,10 +39,11 @@ def receiving() -> Iterator[Receiver]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             receiver.received.append(verify_webhook(body, dict(self.headers.items()), receiver.secret))
+            receiver.arrived.set()
+            receiver.may_answer.wait(30)
             self.send_response(receiver.answers.pop(0) if receiver.answers else 204)
             self.send_header("Location", "/elsewhere")
             self.end_headers()
-            receiver.arrived.set()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
             """Keep quiet."""
@@ -149,11 +152,18 @@ def test_webhooks_reach_a_program_on_this_machine(trader: Shell, receiver: Recei
     words = ("listen", "--after", "0", "--for", "0.5", "--forward-to", receiver.url)
     done = trader.done(*words, "--secret", SECRET)
     assert done.out.splitlines()[0] == "Listening for events in test, after number 0. Ctrl+C ends this."
-    assert done.out.splitlines()[1] == f"Forwarding to {receiver.url}, signed with the secret {SECRET}"
+    assert done.out.splitlines()[1] == f"Forwarding to {receiver.url}, signed with your secret"
     assert done.out.count("  -> status 204 (") == 2
     events = shop.answer(trader.key, "/events")["items"]
     assert [event.raw for event in receiver.received] == events
     assert all(event["id"] in done.out for event in events)
+
+
+def test_a_secret_of_yours_is_not_printed(trader: Shell, receiver: Receiver) -> None:
+    words = ("listen", "--after", "1", "--for", "0.3", "--forward-to", receiver.url, "--json")
+    begun, told = lines(trader.done(*words, BULLION_WEBHOOK_SECRET=SECRET).out)
+    assert begun["secret"] is None
+    assert told["tries"][0]["status"] == 204
 
 
 def test_failed_deliveries_are_tried_again_and_the_order_is_kept(trader: Shell, receiver: Receiver) -> None:
@@ -170,6 +180,18 @@ def test_failed_deliveries_are_tried_again_and_the_order_is_kept(trader: Shell, 
         *["  -> status 503, trying again"] * 3,
         "  -> status 503, given up",
     ]
+
+
+def test_ctrl_c_names_the_last_event_that_was_delivered(trader: Shell, receiver: Receiver) -> None:
+    words = ("listen", "--after", "1", "--forward-to", receiver.url, "--secret", SECRET)
+    receiver.may_answer.clear()
+    terminal = trader.terminal(*words, columns=120)
+    try:
+        assert receiver.arrived.wait(30)
+        terminal.interrupt().sees("To go on from here: bullion-client listen --after 1\r")
+        assert terminal.ends() == 0
+    finally:
+        receiver.may_answer.set()
 
 
 def test_a_program_that_is_not_there(trader: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
