@@ -1,11 +1,12 @@
 // The client: each call of the API, with retries. An order keeps its Idempotency-Key on every try.
 
-import { BullionError, NoAnswer, OutcomeUnknown, Refusal } from "./errors.js";
+import { BullionError, NoAnswer, OutcomeUnknown } from "./errors.js";
+import { EventStream } from "./event_stream.js";
 import { type Decimal, type NewOrder, orderJson, type TradeType } from "./order.js";
-import { judge, LINGER_MS, pauseMs } from "./retry.js";
+import { judge, LINGER_MS, mayReadAgain, pauseMs } from "./retry.js";
 import type { components, operations } from "./schema.js";
 import { type Message, messages } from "./sse.js";
-import { answerOf, type Fetch, type Method, opened } from "./transport.js";
+import { answerOf, checkedAddress, checkHeaders, type Fetch, type Method, openedStream } from "./transport.js";
 
 type Schemas = components["schemas"];
 
@@ -61,6 +62,7 @@ export interface StreamOptions {
 
 const BASES = { test: "/api/trading/test/v1", production: "/api/trading/v1" } as const;
 const SILENT_MS = 45_000; // Three heartbeats.
+const STEADY_MS = 10_000; // A stream that was open for so long worked.
 
 export class BullionClient<E extends Environment = Environment> {
   readonly environment: Environment;
@@ -77,8 +79,9 @@ export class BullionClient<E extends Environment = Environment> {
     if (options.environment !== undefined && options.environment !== this.environment) {
       throw new TypeError(`apiKey is for ${this.environment}, not for ${options.environment}`);
     }
-    this.#base = options.baseUrl.replace(/\/+$/, "") + BASES[this.environment];
+    this.#base = checkedAddress(options.baseUrl) + BASES[this.environment];
     this.#headers = { ...options.headers, "X-API-Key": options.apiKey };
+    checkHeaders(this.#headers);
     this.#fetch = options.fetch ?? fetch;
     this.#timeoutMs = options.timeoutMs ?? 10_000;
     this.#deadlineMs = options.deadlineMs ?? 60_000;
@@ -118,11 +121,11 @@ export class BullionClient<E extends Environment = Environment> {
 
   /** Read the order until it is no longer pending; after the time, as it is. */
   async wait(order: { readonly id: string }, timeoutMs = 30_000): Promise<Order<E>> {
-    const giveUpAt = Date.now() + timeoutMs;
+    const giveUpAt = performance.now() + timeoutMs;
     for (;;) {
       const found = await this.order(order.id);
-      if ((found.status as string) !== "pending" || Date.now() >= giveUpAt) return found;
-      await sleep(Math.min(1000, Math.max(giveUpAt - Date.now(), 0)));
+      if ((found.status as string) !== "pending" || performance.now() >= giveUpAt) return found;
+      await sleep(Math.min(1000, Math.max(giveUpAt - performance.now(), 0)));
     }
   }
 
@@ -153,21 +156,24 @@ export class BullionClient<E extends Environment = Environment> {
     const key = options.idempotencyKey ?? crypto.randomUUID();
     const body = orderJson(order);
     const headers = { ...options.headers, "Content-Type": "application/json", "Idempotency-Key": key };
-    const giveUpAt = Date.now() + this.#deadlineMs;
-    let doubtSince = options.again ? Date.now() : undefined;
+    checkHeaders(headers);
+    const giveUpAt = performance.now() + this.#deadlineMs;
+    let doubtSince = options.again ? performance.now() : undefined;
     for (let tries = 1; ; tries += 1) {
-      const began = Date.now();
+      const began = performance.now();
       try {
-        return await this.#send<Order<E>>("POST", "/orders", headers, this.#timeoutMs, body);
+        const answer = await this.#send<Order<E> | null>("POST", "/orders", headers, this.#timeoutMs, body);
+        if (typeof answer?.id !== "string") throw new NoAnswer("The answer is not an order", undefined);
+        return answer;
       } catch (error) {
         const verdict = judge(error);
         if (verdict.settles) throw error;
-        if (verdict.unsure) doubtSince = Date.now();
+        if (verdict.unsure) doubtSince = performance.now();
         else if (verdict.lookedUp && doubtSince !== undefined && began - doubtSince >= LINGER_MS) {
           doubtSince = undefined;
         }
         const pause = pauseMs(error, tries);
-        if (!verdict.again || Date.now() + pause > giveUpAt) {
+        if (!verdict.again || performance.now() + pause > giveUpAt) {
           throw doubtSince === undefined ? error : new OutcomeUnknown(key, { cause: error });
         }
         await sleep(pause);
@@ -186,57 +192,51 @@ export class BullionClient<E extends Environment = Environment> {
 
   /**
    * Every event, without end, gap or double: after a break it goes on after the last one. Throws `EventsGone` if
-   * events were missed that are no longer kept, and a `Refusal` if the key may no longer read.
+   * events were missed that are no longer kept, and a `Refusal` if the key may no longer read. Without `after` it
+   * begins when it is first read, or with `await stream.open()`.
    */
-  async *stream(options: StreamOptions = {}): AsyncGenerator<AccountEvent<E>, void, undefined> {
-    let last = options.after;
-    const position = (): Record<string, string> => (last === undefined ? {} : { "Last-Event-ID": `${last}` });
-    for await (const message of this.#messages("/events/stream", position, options.signal)) {
-      if (message.data !== undefined) {
-        const event = JSON.parse(message.data) as AccountEvent<E>;
-        if (last !== undefined && event.number <= last) continue;
-        last = event.number;
-        yield event;
-      } else if (last === undefined && message.id !== undefined && /^[0-9]+$/.test(message.id)) {
-        last = Number(message.id);
-      }
-    }
+  stream(options: StreamOptions = {}): EventStream<AccountEvent<E>> {
+    return new EventStream((position) => this.#messages("/events/stream", position, options.signal), options.after);
   }
 
-  /** The messages of a stream, which is opened again after every break, until it is refused or told to end. */
+  /** The messages of a stream, which is opened again after every end, until it is refused or told to end. */
   async *#messages(
     path: string,
     headers: () => Readonly<Record<string, string>>,
     ended: AbortSignal | undefined,
   ): AsyncGenerator<Message, void, undefined> {
+    let retryMs: number | undefined;
     for (let failed = 0; !ended?.aborted; ) {
       const abort = new AbortController();
       let silence = setTimeout(() => abort.abort(), SILENT_MS);
+      let openSince = Infinity;
+      let problem: unknown;
       try {
-        const response = await opened(this.#fetch, {
+        const body = await openedStream(this.#fetch, {
           method: "GET",
           url: this.#base + path,
           headers: { ...this.#headers, Accept: "text/event-stream", ...headers() },
           signal: AbortSignal.any([abort.signal, ...(ended ? [ended] : [])]),
         });
-        if (response.body === null) throw new NoAnswer("The stream has no body", response.status);
-        for await (const message of messages(response.body)) {
+        openSince = performance.now();
+        for await (const message of messages(body)) {
           clearTimeout(silence);
           silence = setTimeout(() => abort.abort(), SILENT_MS);
-          failed = 0;
+          retryMs = message.retryMs ?? retryMs;
           if (message.type === "end") break; // The next try is told why.
+          if (message.data !== undefined) failed = 0;
           yield message;
         }
       } catch (error) {
         if (ended?.aborted) return;
-        const misled = error instanceof NoAnswer && error.status !== undefined;
-        if ((error instanceof Refusal || misled) && !judge(error).again) throw error;
-        failed += 1;
-        await sleep(pauseMs(error, failed));
+        if (error instanceof BullionError && !mayReadAgain(error)) throw error;
+        problem = error;
       } finally {
         clearTimeout(silence);
         abort.abort();
       }
+      failed = performance.now() - openSince >= STEADY_MS ? 1 : failed + 1;
+      await sleep(pauseMs(problem, failed, retryMs), ended);
     }
   }
 
@@ -252,13 +252,13 @@ export class BullionClient<E extends Environment = Environment> {
     const given = Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== undefined);
     const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
     const target = text === "" ? path : `${path}?${text}`;
-    const giveUpAt = Date.now() + this.#deadlineMs + moreMs;
+    const giveUpAt = performance.now() + this.#deadlineMs + moreMs;
     for (let tries = 1; ; tries += 1) {
       try {
         return await this.#send<Body>("GET", target, {}, this.#timeoutMs + moreMs);
       } catch (error) {
         const pause = pauseMs(error, tries);
-        if (!judge(error).again || Date.now() + pause > giveUpAt) throw error;
+        if (!mayReadAgain(error) || performance.now() + pause > giveUpAt) throw error;
         await sleep(pause);
       }
     }
@@ -286,8 +286,16 @@ export class BullionClient<E extends Environment = Environment> {
   }
 }
 
-function sleep(ms: number): Promise<void> {
+/** Ends early when told to. */
+function sleep(ms: number, ended?: AbortSignal): Promise<void> {
+  if (ended?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    const done = (): void => {
+      clearTimeout(timer);
+      ended?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    ended?.addEventListener("abort", done);
   });
 }

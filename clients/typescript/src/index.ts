@@ -12,6 +12,7 @@ export {
   type Positions,
   type StreamOptions,
 } from "./client.js";
+export type { EventStream } from "./event_stream.js";
 export { BullionError, EventsGone, NoAnswer, OutcomeUnknown, Refusal } from "./errors.js";
 export type { Decimal, NewOrder, TradeType } from "./order.js";
 export type { components, operations } from "./schema.js";

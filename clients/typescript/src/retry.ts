@@ -9,7 +9,9 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 const SPREAD_MS = 250;
 /** Without a code these mean a wrong address: the service never got the request. */
-const NOT_DELIVERED = new Set([301, 302, 303, 307, 308, 404, 405]);
+const NOT_DELIVERED = new Set([301, 307, 308, 404, 405]);
+/** Without a code these come from a proxy, and pass like its 5xx. */
+const TEMPORARY = new Set([408, 429]);
 
 export interface Verdict {
   /** Sending the same once more may help. */
@@ -45,9 +47,20 @@ export function judge(error: unknown): Verdict {
   return { again, settles: false, lookedUp: false, unsure: again };
 }
 
-/** How long to wait before the try after this many, spread so that callers do not all come back at once. */
-export function pauseMs(error: unknown, tries: number): number {
+/** Whether a read may be sent again. Unlike an order, it need not be resolved in spite of a wrong address. */
+export function mayReadAgain(error: unknown): boolean {
+  if (!(error instanceof NoAnswer) || error.status === undefined) return judge(error).again;
+  return error.status >= 500 || TEMPORARY.has(error.status);
+}
+
+/**
+ * How long to wait before the try after this many, spread so that callers do not all come back at once. The first pause
+ * is not shorter than `leastMs`, and the later ones grow from it.
+ */
+export function pauseMs(error: unknown, tries: number, leastMs = 0): number {
   const asked = error instanceof Refusal ? error.retryAfterS : undefined;
-  const own = Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS);
-  return (asked === undefined ? own : asked * 1000) + Math.random() * SPREAD_MS;
+  if (asked !== undefined) return asked * 1000 + Math.random() * SPREAD_MS;
+  const first = Math.max(FIRST_PAUSE_MS, leastMs);
+  const own = Math.min(first * 2 ** (tries - 1), Math.max(LONGEST_PAUSE_MS, first));
+  return own * (1 + Math.random() / 2);
 }

@@ -6,6 +6,8 @@ export interface Message {
   readonly type: string;
   /** Undefined for a message that has only an id. */
   readonly data: string | undefined;
+  /** How long to wait before the stream is opened again, if it named that so far. */
+  readonly retryMs: number | undefined;
 }
 
 /** The lines of a stream, without their ends: LF, CR or CRLF. */
@@ -32,11 +34,12 @@ async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> 
 /** Every message, and every heartbeat as an empty one, so that the reader knows that the line is alive. */
 export async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   let id: string | undefined;
+  let retryMs: number | undefined;
   let type = "message";
   let data: string[] = [];
   for await (const line of lines(body)) {
     if (line === "") {
-      yield { id, type, data: data.length > 0 ? data.join("\n") : undefined };
+      yield { id, type, data: data.length > 0 ? data.join("\n") : undefined, retryMs };
       type = "message";
       data = [];
       continue;
@@ -47,5 +50,6 @@ export async function* messages(body: ReadableStream<Uint8Array>): AsyncGenerato
     if (field === "id") id = value;
     else if (field === "event") type = value;
     else if (field === "data") data.push(value);
+    else if (field === "retry" && /^[0-9]{1,9}$/.test(value)) retryMs = Number(value);
   }
 }

@@ -13,6 +13,28 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
+/** Throws unless a call could be sent with these: a call that fails for them would be tried again for nothing. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      // Without the value, which may be a key.
+      throw new TypeError(`The header ${JSON.stringify(name)} has a name or value that cannot be sent`);
+    }
+  }
+}
+
+/** The address without slashes at its end. */
+export function checkedAddress(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  const plain = url?.username === "" && url.password === "" && !/[?#]/.test(baseUrl);
+  if (!plain || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError("baseUrl must be an address such as https://trading.example, without user, query and fragment");
+  }
+  return baseUrl.replace(/\/+$/, "");
+}
+
 /** The answer's body, or a Refusal or NoAnswer. */
 export async function answerOf<Body>(send: Fetch, sent: Sent): Promise<Body> {
   const response = await opened(send, sent);
@@ -24,7 +46,7 @@ export async function answerOf<Body>(send: Fetch, sent: Sent): Promise<Body> {
 }
 
 /** A response that was not refused, before its body is read. */
-export async function opened(send: Fetch, sent: Sent): Promise<Response> {
+async function opened(send: Fetch, sent: Sent): Promise<Response> {
   const { url, ...init } = sent;
   let response: Response;
   try {
@@ -34,6 +56,16 @@ export async function opened(send: Fetch, sent: Sent): Promise<Response> {
   }
   if (response.ok) return response;
   throw await refusalOf(response);
+}
+
+/** The bytes of a stream of events, or a Refusal or NoAnswer. */
+export async function openedStream(send: Fetch, sent: Sent): Promise<ReadableStream<Uint8Array>> {
+  const response = await opened(send, sent);
+  const kind = response.headers.get("content-type") ?? "";
+  if (response.body === null || !/^text\/event-stream *(;|$)/i.test(kind)) {
+    throw new NoAnswer("The answer is not a stream of events", response.status);
+  }
+  return response.body;
 }
 
 async function refusalOf(response: Response): Promise<Refusal | NoAnswer> {
