@@ -13,10 +13,10 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from bullion.events import webhook_delivery
 from bullion.events.event import AccountEvent
 from bullion.events.webhook import ATTEMPTS_KEPT, WEBHOOKS_MAX, Receipt, TooManyWebhooks, Webhook
-from bullion.events.webhook_call import CALL_S, WebhookCalls
+from bullion.events.webhook_call import CALL_S, LookUpsBusy, WebhookCalls
 from bullion.events.webhook_changes import OVERLAP_S, rotate_secret
 from bullion.events.webhook_delivery import WebhookDelivery
-from bullion.events.webhook_retries import OFF_AFTER_S, PAUSES_S, US_PER_S
+from bullion.events.webhook_retries import OFF_AFTER_S, PAUSE_KEPT_S, PAUSES_S, TRIES_KEPT, US_PER_S
 from bullion.faults import StoreUnavailable
 from bullion.keys.encryption import Cipher
 from bullion.store.engine import Engine
@@ -161,6 +161,46 @@ async def test_a_webhook_that_fails_for_days_is_switched_off(hooked: Hooked, eng
         assert (
             await RecordStore(engine).read("off", lambda records: records.stopped_webhooks("main", 1)) == []
         )
+
+
+async def test_a_webhook_switched_off_and_on_keeps_its_pauses(hooked: Hooked, engine: Engine) -> None:
+    async with receiving(answer(500)) as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen()
+        delivery = delivery_on(engine)
+        await delivery.deliver_due()
+        before = await hooked.now(webhook)
+        for on in (False, True, True):
+            await hooked.change(webhook, on=on, off_reason=None if on else "for a test")
+        now = await hooked.now(webhook)
+        assert (now.on, now.tries, now.next_try_at_us) == (True, 1, before.next_try_at_us)
+        await delivery.deliver_due()
+        assert receiver.numbers == [1]
+        # Of a long pause and many tries, the beginning is kept.
+        await hooked.set(f"state = 'off', tries = 17, next_try_at_us = {wall_us() + 6 * 3600 * US_PER_S}")
+        await hooked.change(webhook, on=True)
+        now = await hooked.now(webhook)
+        assert now.tries == TRIES_KEPT
+        assert abs(now.next_try_at_us - wall_us() - PAUSE_KEPT_S * US_PER_S) < 60 * US_PER_S
+
+
+async def test_who_waits_for_other_names_has_not_failed(hooked: Hooked, engine: Engine) -> None:
+    class Busy(WebhookCalls):
+        async def post(self, *_: Any, **__: Any) -> Receipt:
+            raise LookUpsBusy
+
+    async with receiving() as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen()
+        delivery = delivery_on(engine, Busy())
+        await delivery.deliver_due()
+        now = await hooked.now(webhook)
+        assert (now.tries, now.failing_since_us, await hooked.attempts(webhook)) == (0, None, [])
+        assert not delivery.outcomes
+        assert not (await delivery.test(webhook, "evt_t", "webhook.test", b"{}")).delivered
+        # Any node goes on at once.
+        await delivery_on(engine).deliver_due()
+        assert receiver.numbers == [1]
 
 
 async def test_a_receiver_that_is_gone(hooked: Hooked, engine: Engine) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
@@ -15,7 +15,7 @@ import pytest
 from bullion.events import webhook_call, webhook_http
 from bullion.events.webhook import RESPONSE_BYTES_KEPT
 from bullion.events.webhook_address import Address
-from bullion.events.webhook_call import NameLookups, WebhookCalls
+from bullion.events.webhook_call import LookUpsBusy, NameLookups, WebhookCalls
 from tests.support.receiver import Received, answer, certificate, receiving
 
 pytestmark = pytest.mark.anyio
@@ -283,15 +283,17 @@ async def test_names_that_take_for_ever_do_not_keep_others_waiting_for_ever() ->
 
 
 async def test_names_are_looked_up_once_each() -> None:
-    assert ip_address("127.0.0.1") in await NameLookups().resolve("localhost", 443)
+    lookups = NameLookups()
+    assert ip_address("127.0.0.1") in await (await lookups.begin("localhost", 443, 1))
+    too_long = await lookups.begin("a" * 64 + ".example.com", 443, 1)  # Nobody is asked.
     with pytest.raises(OSError, match=r".+"):
-        await NameLookups().resolve("a" * 64 + ".example.com", 443)  # Too long for a name: nobody is asked.
+        await too_long
 
 
-async def test_names_whose_servers_are_silent_occupy_a_few_threads_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked, answer_now = [], threading.Event()
+@pytest.fixture
+def silent_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[str], threading.Event]]:
+    """Names whose servers are silent until the event: those that were asked for."""
+    asked, answer_now = list[str](), threading.Event()
 
     def silent_server(host: str, *_: object, **__: object) -> list[Any]:
         asked.append(host)
@@ -299,15 +301,55 @@ async def test_names_whose_servers_are_silent_occupy_a_few_threads_of_their_own(
         return [(0, 0, 0, "", ("127.0.0.1", 443))]
 
     monkeypatch.setattr(socket, "getaddrinfo", silent_server)
+    monkeypatch.setattr(webhook_call, "LOOK_UP_TURN_S", 0.05)
+    yield asked, answer_now
+    answer_now.set()
+
+
+async def test_names_whose_servers_are_silent_occupy_a_few_threads_of_their_own(
+    silent_names: tuple[list[str], threading.Event],
+) -> None:
+    asked, answer_now = silent_names
     lookups = NameLookups()
-    waiting = [asyncio.create_task(lookups.resolve(f"n{number}", 443)) for number in range(40)]
-    while len(asked) < webhook_call._LOOK_UPS_MAX:
-        await asyncio.sleep(0.001)
-    await asyncio.sleep(0.01)
-    assert len(asked) == webhook_call._LOOK_UPS_MAX
+    waiting = [await lookups.begin(f"n{each}", 443, each // 2) for each in range(webhook_call._LOOK_UPS_MAX)]
+    with pytest.raises(LookUpsBusy):
+        await lookups.begin("more", 443, 999)
     # One that nobody waits for any more gives its thread back, too.
     waiting[0].cancel()
     answer_now.set()
     found = await asyncio.gather(*waiting, return_exceptions=True)
-    assert found[1:] == [[ip_address("127.0.0.1")]] * 39
-    assert len(asked) == 40
+    assert found[1:] == [[ip_address("127.0.0.1")]] * (webhook_call._LOOK_UPS_MAX - 1)
+    assert len(asked) == webhook_call._LOOK_UPS_MAX
+    again = [await lookups.begin(f"n{each}", 443, each // 2) for each in range(webhook_call._LOOK_UPS_MAX)]
+    assert len(await asyncio.gather(*again)) == webhook_call._LOOK_UPS_MAX
+
+
+async def test_names_of_one_owner_do_not_occupy_all_threads(
+    silent_names: tuple[list[str], threading.Event],
+) -> None:
+    asked, answer_now = silent_names
+    calls = WebhookCalls()
+    slow = [
+        asyncio.create_task(calls.post(f"https://n{each}.example.com/", HEADERS, b"{}", owner=1))
+        for each in range(4)
+    ]
+    with pytest.raises(LookUpsBusy):
+        await slow[3]
+    assert len(asked) == 2
+    answer_now.set()
+    other = await calls.post("https://other.example.com/", HEADERS, b"{}", owner=2)
+    assert other.error == "The host name leads to a private, local or reserved address."
+    await asyncio.gather(*slow, return_exceptions=True)
+
+
+async def test_a_thread_that_cannot_be_started_occupies_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    lookups = NameLookups()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fails)
+        for _ in range(webhook_call._LOOK_UPS_MAX + 1):
+            with pytest.raises(LookUpsBusy):
+                await lookups.begin("localhost", 443, 1)
+    assert ip_address("127.0.0.1") in await (await lookups.begin("localhost", 443, 1))

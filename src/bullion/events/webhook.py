@@ -134,7 +134,7 @@ class WebhookTable(Protocol):
         """It gets the events from now on. May raise TooManyWebhooks."""
 
     async def change(self, book_id: int, webhook_id: str, change: WebhookChange) -> None:
-        """One that is switched on begins its tries anew, with the event that it stopped at."""
+        """One that is switched on goes on with the event that it stopped at; some of its tries count."""
 
     async def put_secret(
         self, webhook: Webhook, encrypted: str, secret_id: str, previous: str, previous_until_us: int

@@ -9,10 +9,12 @@ import socket
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from functools import cached_property
 from http import HTTPStatus
 from ipaddress import ip_address
 from time import perf_counter
+from weakref import WeakValueDictionary
 
 import httpx
 
@@ -21,11 +23,18 @@ from .webhook_address import Address, Destination, UrlRefused, is_public, read_u
 from .webhook_http import Answer, NoAnswer, NoConnection, post
 
 CALL_S = 10.0
+LOOK_UP_TURN_S = 1.0
+"""How long a call waits until its name can be looked up. It is not the receiver's time."""
 _ADDRESSES_TRIED = 3
-_LOOK_UPS_MAX = 16
+_LOOK_UPS_MAX = 32
+_LOOK_UPS_OF_ONE_OWNER = 2
 _MS_PER_S = 1000
 
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
+
+
+class LookUpsBusy(Exception):
+    """Other names are being looked up. The receiver was not called, and has not failed."""
 
 
 class _NotCalled(Exception):
@@ -43,7 +52,8 @@ class WebhookCalls:
     ) -> None:
         """`resolve`, `is_allowed` and `tls` are replaced in tests only."""
         self.allow_private = allow_private
-        self._resolve = resolve or NameLookups().resolve
+        self._resolve = resolve
+        self._lookups = NameLookups()
         self._is_allowed = (lambda _: True) if allow_private else is_allowed
         self._own_tls = tls
 
@@ -52,13 +62,20 @@ class WebhookCalls:
         """Reading the certificates takes time, so it is done once, and only if it is needed."""
         return self._own_tls or httpx.create_ssl_context()
 
-    async def post(self, url: str, headers: dict[str, str], body: bytes) -> Receipt:
-        """Never raises: whatever goes wrong is in the receipt."""
-        began = perf_counter()
+    async def post(self, url: str, headers: dict[str, str], body: bytes, *, owner: int = 0) -> Receipt:
+        """May raise LookUpsBusy. Whatever else goes wrong is in the receipt.
+
+        `owner`: whose webhook it is. Few names of one owner are looked up at once.
+        """
         status, response = None, ""
+        began = perf_counter()
         try:
+            destination = read_url(url, allow_private=self.allow_private)
+            looked_up = await self._look_up(destination, owner)
+            began = perf_counter()
             async with asyncio.timeout(CALL_S):
-                status, response = await self._post(url, headers, body)
+                addresses = await self._checked(looked_up)
+                status, response = await self._post(destination, addresses, headers, body)
             error = _status_error(status)
         except TimeoutError:
             error = f"There was no answer within {CALL_S:.0f} seconds."
@@ -67,10 +84,11 @@ class WebhookCalls:
         duration_ms = round((perf_counter() - began) * _MS_PER_S)
         return Receipt(status=status, duration_ms=duration_ms, error=error, response=response)
 
-    async def _post(self, url: str, headers: dict[str, str], body: bytes) -> tuple[int, str]:
-        destination = read_url(url, allow_private=self.allow_private)
+    async def _post(
+        self, destination: Destination, addresses: Sequence[Address], headers: dict[str, str], body: bytes
+    ) -> tuple[int, str]:
         tls = self._tls if destination.scheme == "https" else None
-        *others, last = await self._addresses(destination)
+        *others, last = addresses
         for address in others:
             try:
                 return _shown(await post(address, destination, headers, body, tls))
@@ -78,14 +96,23 @@ class WebhookCalls:
                 continue
         return _shown(await post(last, destination, headers, body, tls))
 
-    async def _addresses(self, destination: Destination) -> Sequence[Address]:
+    async def _look_up(self, destination: Destination, owner: int) -> Awaitable[Sequence[Address]]:
+        host, port = destination.host, destination.port
         try:
-            found = [ip_address(destination.host)]
+            address = ip_address(host)
         except ValueError:
-            try:
-                found = [*await self._resolve(destination.host, destination.port)]
-            except OSError:
-                found = []
+            if self._resolve is not None:
+                return self._resolve(host, port)
+            return await self._lookups.begin(host, port, owner)
+        known: asyncio.Future[Sequence[Address]] = asyncio.get_running_loop().create_future()
+        known.set_result([address])
+        return known
+
+    async def _checked(self, looked_up: Awaitable[Sequence[Address]]) -> Sequence[Address]:
+        try:
+            found = await looked_up
+        except OSError:
+            found = []
         if not found:
             raise _NotCalled("The host name could not be resolved.")
         if not all(map(self._is_allowed, found)):
@@ -111,38 +138,54 @@ class NameLookups:
     """Looks up names on threads of its own.
 
     A name whose servers do not answer occupies a thread for a while. The threads of the event loop are not
-    used, so only other webhooks may have to wait for it.
+    used, and one owner's names never occupy all of them.
     """
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_LOOK_UPS_MAX)
+        self._of_owners: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
 
-    async def resolve(self, host: str, port: int) -> Sequence[Address]:
-        """May raise OSError."""
-        await self._free.acquire()
-        loop = asyncio.get_running_loop()
-        found: asyncio.Future[Sequence[Address]] = loop.create_future()
-
-        def finish(result: Sequence[Address] | OSError) -> None:
-            self._free.release()
-            if found.done():  # The call was given up meanwhile.
-                return
-            if isinstance(result, OSError):
-                found.set_exception(result)
-            else:
-                found.set_result(result)
-
-        def look_up() -> None:
-            result: Sequence[Address] | OSError
+    async def begin(self, host: str, port: int, owner: int) -> asyncio.Future[Sequence[Address]]:
+        """The addresses, or OSError, when they are known. May raise LookUpsBusy."""
+        turns = (self._of_owners.setdefault(owner, asyncio.Semaphore(_LOOK_UPS_OF_ONE_OWNER)), self._free)
+        async with AsyncExitStack() as taken:
             try:
-                rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-                result = [*dict.fromkeys(ip_address(row[4][0]) for row in rows)]
-            except (OSError, ValueError) as error:
-                result = error if isinstance(error, OSError) else OSError(str(error))
-            try:
-                loop.call_soon_threadsafe(finish, result)
-            except RuntimeError:
-                return  # The loop has ended, and nobody waits any more.
+                async with asyncio.timeout(LOOK_UP_TURN_S):
+                    for turn in turns:
+                        await taken.enter_async_context(turn)
+            except TimeoutError:
+                raise LookUpsBusy from None
+            loop = asyncio.get_running_loop()
+            found: asyncio.Future[Sequence[Address]] = loop.create_future()
 
-        threading.Thread(target=look_up, name="webhook name", daemon=True).start()
-        return await found
+            def finish(result: Sequence[Address] | OSError) -> None:
+                for turn in turns:
+                    turn.release()
+                if found.done():  # The call was given up meanwhile.
+                    return
+                if isinstance(result, OSError):
+                    found.set_exception(result)
+                else:
+                    found.set_result(result)
+
+            def look_up() -> None:
+                result = _addresses(host, port)
+                try:
+                    loop.call_soon_threadsafe(finish, result)
+                except RuntimeError:
+                    return  # The loop has ended, and nobody waits any more.
+
+            try:
+                threading.Thread(target=look_up, name="webhook name", daemon=True).start()
+            except RuntimeError:  # The system has no thread for it now.
+                raise LookUpsBusy from None
+            taken.pop_all()  # The thread gives them back.
+            return found
+
+
+def _addresses(host: str, port: int) -> Sequence[Address] | OSError:
+    try:
+        rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return [*dict.fromkeys(ip_address(row[4][0]) for row in rows)]
+    except (OSError, ValueError) as error:
+        return error if isinstance(error, OSError) else OSError(str(error))

@@ -22,7 +22,7 @@ from bullion.last_success import note_success
 from .event import AccountEvent, EventsGone
 from .reader import EventReader
 from .webhook import Attempt, DeadEvent, Receipt, Webhook
-from .webhook_call import CALL_S, WebhookCalls
+from .webhook_call import CALL_S, LOOK_UP_TURN_S, LookUpsBusy, WebhookCalls
 from .webhook_retries import US_PER_S, Decision, NextStep, after_failure
 from .webhook_secret import signature, signing_keys
 
@@ -95,7 +95,7 @@ class _Held:
         self.webhook, self.until_s = after, asked_s + LEASE_S
 
     def covers_call(self) -> bool:
-        return monotonic() + CALL_S + _MARGIN_S < self.until_s
+        return monotonic() + LOOK_UP_TURN_S + CALL_S + _MARGIN_S < self.until_s
 
 
 class WebhookDelivery:
@@ -159,7 +159,11 @@ class WebhookDelivery:
     async def test(self, webhook: Webhook, event_id: str, event_type: str, body: bytes) -> Receipt:
         """Send an event of no account at once, whatever the state of the webhook."""
         at_us = self._now_us()
-        receipt = await self._send(webhook, event_id, body)
+        try:
+            receipt = await self._send(webhook, event_id, body)
+        except LookUpsBusy:
+            busy = "It was not sent: other names are being looked up. Try again."
+            receipt = Receipt(status=None, duration_ms=0, error=busy)
         attempt = Attempt(number=0, event_id=event_id, type=event_type, at_us=at_us, receipt=receipt)
         await self._queue.attempted(webhook, attempt)
         return receipt
@@ -171,16 +175,22 @@ class WebhookDelivery:
             await self._deliver_all(held, monotonic() + _SLICE_S)
         except _LeaseLost:
             return
+        except LookUpsBusy:
+            await self._let_go(held)
         except StoreFault as fault:
             # The lease runs out by itself. Until then nobody delivers, so nothing is sent out of order.
             _log.warning("webhook_delivery_failed", webhook=held.webhook.id, fault=repr(fault))
         except asyncio.CancelledError:
-            with contextlib.suppress(StoreFault, TimeoutError):
-                async with asyncio.timeout(_RELEASE_S):
-                    await self._queue.release(held.webhook)
+            await self._let_go(held)
             raise
         except Exception:  # noqa: BLE001 - one webhook must not end the delivery to others
             _log.exception("webhook_delivery_failed", webhook=held.webhook.id)
+
+    async def _let_go(self, held: _Held) -> None:
+        """If that cannot be done, the lease runs out by itself."""
+        with contextlib.suppress(StoreFault, TimeoutError):
+            async with asyncio.timeout(_RELEASE_S):
+                await self._queue.release(held.webhook)
 
     async def _deliver_all(self, held: _Held, until_s: float) -> None:
         if held.webhook.secret_id != self._cipher.secret_id:
@@ -289,7 +299,7 @@ class WebhookDelivery:
             "webhook-timestamp": str(at_s),
             "webhook-signature": signature(keys, event_id, at_s, body),
         }
-        return await self._calls.post(webhook.url, headers, body)
+        return await self._calls.post(webhook.url, headers, body, owner=webhook.book_id)
 
     def _log_failure(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
         about = {"webhook": webhook.id, "event_id": attempt.event_id, "error": attempt.receipt.error}

@@ -23,6 +23,10 @@ PAUSES_S = (
 """After each failure of an event, until it is given up: three days together."""
 OFF_AFTER_S = 5 * 24 * _HOUR_S
 """A webhook is switched off when nothing was delivered for so long."""
+TRIES_KEPT = 3
+"""So many tries of an event still count when its webhook is switched on again."""
+PAUSE_KEPT_S = 2 * _MINUTE_S
+"""A pause goes on for up to so long when its webhook is switched on again."""
 _JITTER = 0.2
 """Pauses are up to this part shorter or longer, so that failures of one cause do not come back at once."""
 

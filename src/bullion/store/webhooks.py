@@ -16,6 +16,7 @@ from bullion.events.webhook import (
     Webhook,
     WebhookChange,
 )
+from bullion.events.webhook_retries import PAUSE_KEPT_S, TRIES_KEPT, US_PER_S
 from bullion.faults import AlreadyExists
 
 from .desk_transaction import DeskTransaction
@@ -80,7 +81,8 @@ class StoredWebhookTable:
         description = now.description if change.description is None else change.description
         await self._transaction.run("set_up_webhook", book_id, webhook_id, url, " ".join(types), description)
         if change.on is True and not now.on:
-            await self._transaction.run("switch_on_webhook", book_id, webhook_id)
+            kept = (TRIES_KEPT, PAUSE_KEPT_S * US_PER_S)
+            await self._transaction.run("switch_on_webhook", book_id, webhook_id, *kept)
         elif change.on is False:
             await self._transaction.run("switch_off_webhook", book_id, webhook_id, change.off_reason)
 

@@ -38,9 +38,17 @@ WHERE books.id = $1
 UPDATE webhooks SET url = $3, types = $4, description = $5 WHERE book_id = $1 AND id = $2
 
 -- name: switch_on_webhook
+-- Of its tries, $3 still count, and a pause goes on for up to $4: nobody shortens the pauses of a receiver that fails by
+-- switching its webhook off and on.
 UPDATE webhooks
-SET state = 'on', off_reason = NULL, off_at_us = NULL, tries = 0, failing_since_us = NULL, next_try_at_us = @clock_us
-WHERE book_id = $1 AND id = $2
+SET
+    state = 'on', off_reason = NULL, off_at_us = NULL, failing_since_us = NULL,
+    tries = CASE WHEN tries > $3 THEN CAST($3 AS BIGINT) ELSE tries END,
+    next_try_at_us = CASE
+        WHEN next_try_at_us > @clock_us + CAST($4 AS BIGINT) THEN @clock_us + CAST($4 AS BIGINT)
+        ELSE next_try_at_us
+    END
+WHERE book_id = $1 AND id = $2 AND state = 'off'
 
 -- name: switch_off_webhook
 -- By a person, who knows of it.
