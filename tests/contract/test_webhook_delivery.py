@@ -16,7 +16,14 @@ from bullion.events.webhook import ATTEMPTS_KEPT, WEBHOOKS_MAX, Receipt, TooMany
 from bullion.events.webhook_call import CALL_S, LookUpsBusy, WebhookCalls
 from bullion.events.webhook_changes import OVERLAP_S, rotate_secret
 from bullion.events.webhook_delivery import WebhookDelivery
-from bullion.events.webhook_retries import OFF_AFTER_S, PAUSE_KEPT_S, PAUSES_S, TRIES_KEPT, US_PER_S
+from bullion.events.webhook_retries import (
+    OFF_AFTER_S,
+    OFF_TRIES,
+    PAUSE_KEPT_S,
+    PAUSES_S,
+    TRIES_KEPT,
+    US_PER_S,
+)
 from bullion.faults import StoreUnavailable
 from bullion.keys.encryption import Cipher
 from bullion.store.engine import Engine
@@ -78,6 +85,19 @@ async def test_only_the_types_that_were_asked_for(hooked: Hooked, engine: Engine
         assert (await hooked.now(webhook)).delivered_through == 59
 
 
+async def test_an_event_that_is_no_longer_wanted_has_not_failed(hooked: Hooked, engine: Engine) -> None:
+    async with receiving(answer(500)) as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen(2)
+        delivery = delivery_on(engine)
+        await delivery.deliver_due()
+        await hooked.change(webhook, types=("key.revoked",))
+        await hooked.make_due()
+        await delivery.deliver_due()
+        now = await hooked.now(webhook)
+        assert (now.delivered_through, now.tries, now.failing_since_us) == (2, 0, None)
+
+
 async def test_nothing_overtakes_an_event_that_fails(hooked: Hooked, engine: Engine) -> None:
     async with receiving(answer(500, b"no")) as receiver:
         webhook, _ = await hooked.hook(receiver.url)
@@ -122,11 +142,17 @@ async def test_an_event_is_given_up_and_can_be_replayed(hooked: Hooked, engine: 
         (dead,) = await hooked.dead(webhook)
         assert (dead.tries, dead.replaying) == (len(PAUSES_S) + 2, False)
         assert not (await hooked.now(webhook)).replaying
+        now = await hooked.now(webhook)
+        assert now.failing_since_us is not None
+        assert now.last_delivered_at_us is None
         receiver.behave = answer()
         assert await hooked.replay(webhook) == 1
         await delivery.deliver_due()
         assert receiver.numbers == [1, 2, 1, 1]
         assert await hooked.dead(webhook) == []
+        now = await hooked.now(webhook)
+        assert now.failing_since_us is None
+        assert now.last_delivered_at_us is not None
         await hooked.make_due()
         await delivery.deliver_due()
         assert receiver.numbers[-1] == 2
@@ -137,7 +163,7 @@ async def test_a_webhook_that_fails_for_days_is_switched_off(hooked: Hooked, eng
         webhook, _ = await hooked.hook(receiver.url)
         await hooked.happen()
         delivery = delivery_on(engine)
-        await hooked.set(f"tries = 3, failing_since_us = {wall_us() - OFF_AFTER_S * US_PER_S}")
+        await hooked.set(f"tries = {OFF_TRIES}, failing_since_us = {wall_us() - OFF_AFTER_S * US_PER_S}")
         await delivery.deliver_due()
         now = await hooked.now(webhook)
         assert (now.on, now.off_reason) == (False, "Nothing could be delivered for 5 days.")

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from bullion.events.webhook import Receipt
-from bullion.events.webhook_retries import OFF_AFTER_S, PAUSES_S, US_PER_S, NextStep, after_failure
+from bullion.events.webhook_retries import OFF_AFTER_S, OFF_TRIES, PAUSES_S, US_PER_S, NextStep, after_failure
 
 from .fixtures import a_webhook
 
@@ -32,11 +32,14 @@ def test_an_event_is_given_up_after_the_last_pause() -> None:
 
 
 def test_a_webhook_is_switched_off_after_five_days_without_a_delivery() -> None:
-    failing = replace(a_webhook(), tries=3, failing_since_us=1)
+    failing = replace(a_webhook(), tries=OFF_TRIES, failing_since_us=1)
     almost, then = OFF_AFTER_S * US_PER_S, OFF_AFTER_S * US_PER_S + 1
     assert after_failure(failing, REFUSED, almost, lambda: 0.5).step is NextStep.TRY_AGAIN
     off = after_failure(failing, REFUSED, then, lambda: 0.5)
     assert (off.step, off.reason) == (NextStep.SWITCH_OFF, "Nothing could be delivered for 5 days.")
+    # The event before was given up, and for days there was no other: the first failures of this one end nothing.
+    first = replace(failing, tries=OFF_TRIES - 1)
+    assert after_failure(first, REFUSED, then, lambda: 0.5).step is NextStep.TRY_AGAIN
 
 
 def test_a_receiver_that_is_gone_ends_it_at_once() -> None:

@@ -23,6 +23,8 @@ PAUSES_S = (
 """After each failure of an event, until it is given up: three days together."""
 OFF_AFTER_S = 5 * 24 * _HOUR_S
 """A webhook is switched off when nothing was delivered for so long."""
+OFF_TRIES = 8
+"""And when the event that waits has failed so often: for about ten hours. The failures before may be long ago."""
 TRIES_KEPT = 3
 """So many tries of an event still count when its webhook is switched on again."""
 PAUSE_KEPT_S = 2 * _MINUTE_S
@@ -49,7 +51,8 @@ def after_failure(webhook: Webhook, receipt: Receipt, now_us: int, random: Calla
     if receipt.status == HTTPStatus.GONE:
         return Decision(NextStep.SWITCH_OFF, reason="The receiver answered 410 Gone.")
     since_us = webhook.failing_since_us
-    if since_us is not None and now_us - since_us >= OFF_AFTER_S * US_PER_S:
+    failed_for_days = since_us is not None and now_us - since_us >= OFF_AFTER_S * US_PER_S
+    if failed_for_days and webhook.tries >= OFF_TRIES:
         return Decision(NextStep.SWITCH_OFF, reason="Nothing could be delivered for 5 days.")
     if webhook.tries >= len(PAUSES_S):
         return Decision(NextStep.GIVE_UP, now_us)

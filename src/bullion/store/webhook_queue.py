@@ -87,7 +87,8 @@ class StoredWebhookQueue:
                 await transaction.run("forget_dead_event", *name)
             else:
                 await transaction.run("keep_dead_event", *name, attempt.receipt.error)
-            after = await _held(transaction, "note_replay", webhook, lease_s)
+            delivered_at_us = await _clock_us(transaction) if attempt.receipt.delivered else None
+            after = await _held(transaction, "note_replay", webhook, lease_s, delivered_at_us)
             if after is not None:
                 await _log_attempt(transaction, webhook, attempt, after.attempts)
             return after

@@ -149,8 +149,11 @@ webhooks.book_id = $1 AND webhooks.id = $2 AND webhooks.holder = $3 AND webhooks
 UPDATE webhooks SET lease_until_us = $4 WHERE @held_webhook RETURNING *, 0 AS newest
 
 -- name: skip_webhook_events
+-- What failed with an event that is skipped does not count.
 UPDATE webhooks
-SET delivered_through = $5, tries = 0, lease_until_us = $4
+SET
+    delivered_through = $5, tries = 0, lease_until_us = $4,
+    failing_since_us = CASE WHEN tries > 0 THEN NULL ELSE failing_since_us END
 WHERE @held_webhook AND delivered_through < $5
 RETURNING *, 0 AS newest
 
@@ -205,9 +208,11 @@ SET replaying = 0, tries = tries + 1, error = $4
 WHERE book_id = $1 AND webhook_id = $2 AND number = $3
 
 -- name: note_replay
+-- $5: when it was delivered, or NULL.
 UPDATE webhooks
 SET
-    attempts = attempts + 1, lease_until_us = $4,
+    attempts = attempts + 1, lease_until_us = $4, last_delivered_at_us = coalesce($5, last_delivered_at_us),
+    failing_since_us = CASE WHEN CAST($5 AS BIGINT) IS NULL THEN failing_since_us END,
     replaying = CASE
         WHEN EXISTS (
             SELECT 1
