@@ -278,6 +278,60 @@ async def test_a_slow_receiver_keeps_no_other_waiting(hooked: Hooked, engine: En
         await asyncio.gather(*delivery._tasks)
 
 
+async def test_one_account_does_not_occupy_a_node(
+    hooked: Hooked, engine: Engine, other_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_delivery, "_TURN_S", 0.05)
+    free = asyncio.Event()
+
+    async def slow(request: Received, writer: asyncio.StreamWriter) -> None:
+        await free.wait()
+        await answer()(request, writer)
+
+    async with receiving(slow) as stuck:
+        for _ in range(4):
+            await hooked.hook(stuck.url)
+        await hooked.happen()
+        delivery = delivery_on(engine)
+        await delivery.start_due()
+        await until(lambda: len(delivery._tasks) == 2 and len(stuck.numbers) == 2)
+        # Nor do its other webhooks begin on another node.
+        assert not await StoredWebhookQueue(other_engine).claim(9, 30)
+        free.set()
+        await asyncio.gather(*delivery._tasks)
+        await delivery.deliver_due()
+        assert stuck.numbers == [1] * 4
+
+
+async def test_a_slow_receiver_leaves_a_full_node_after_each_call(
+    hooked: Hooked, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_delivery, "_SLOW_MS", -1)
+    async with receiving() as receiver:
+        await hooked.hook(receiver.url)
+        await hooked.happen(3)
+        delivery = delivery_on(engine)
+        await delivery.deliver_due()
+        assert receiver.numbers == [1, 2, 3]
+        await hooked.happen(2)
+        monkeypatch.setattr(webhook_delivery, "_AT_ONCE", 1)
+        await delivery.deliver_due()
+        assert receiver.numbers == [1, 2, 3, 4]
+        await delivery.deliver_due()
+        assert receiver.numbers == [1, 2, 3, 4, 5]
+
+
+async def test_a_clock_that_steps_back_stops_nothing(hooked: Hooked, engine: Engine) -> None:
+    """As after a failover to a machine whose clock is behind."""
+    async with receiving() as receiver:
+        await hooked.hook(receiver.url)
+        await hooked.happen()
+        ahead = wall_us() + 3600 * US_PER_S
+        await hooked.set(f"next_try_at_us = {ahead}, lease_until_us = {ahead}")
+        await delivery_on(engine).deliver_due()
+        assert receiver.numbers == [1]
+
+
 async def test_many_nodes_at_once_deliver_in_order(
     hooked: Hooked, engine: Engine, other_engine: Engine
 ) -> None:

@@ -37,7 +37,7 @@ def test_a_webhook_is_switched_off_after_five_days_without_a_delivery() -> None:
     assert after_failure(failing, REFUSED, almost, lambda: 0.5).step is NextStep.TRY_AGAIN
     off = after_failure(failing, REFUSED, then, lambda: 0.5)
     assert (off.step, off.reason) == (NextStep.SWITCH_OFF, "Nothing could be delivered for 5 days.")
-    # The event before was given up, and for days there was no other: the first failures of this one end nothing.
+    # The event before was given up long ago: the first failures of the next one end nothing.
     first = replace(failing, tries=OFF_TRIES - 1)
     assert after_failure(first, REFUSED, then, lambda: 0.5).step is NextStep.TRY_AGAIN
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from random import random as any_random
 from time import monotonic
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -32,7 +33,13 @@ _MARGIN_S = 2.0
 _SLICE_S = 20.0
 """After this time a webhook is left to any node, so that others get their turn."""
 _EVERY_S = 0.5
-_AT_ONCE = 32
+_AT_ONCE = 64
+_OF_ONE_BOOK = 2
+"""So many webhooks of one account in one environment get their events at once. See also the claim."""
+_TURN_S = 1.0
+"""How long another one of them waits for its turn before it is left for later."""
+_SLOW_MS = 2000
+"""After a call that took longer, a node that is full goes on with another webhook."""
 _PAGE = 50
 _RELEASE_S = 1.0
 USER_AGENT = "Bullion-Webhooks/1"
@@ -88,11 +95,15 @@ class _Held:
         self.webhook = webhook
         self.until_s = until_s
         """By this process's monotonic clock, read before the store was asked: the lease is never shorter."""
+        self.slice_until_s = 0.0
 
     def take(self, after: Webhook | None, asked_s: float) -> None:
         if after is None:
             raise _LeaseLost
         self.webhook, self.until_s = after, asked_s + LEASE_S
+
+    def ends_slice(self) -> bool:
+        return monotonic() >= self.slice_until_s
 
     def covers_call(self) -> bool:
         return monotonic() + LOOK_UP_TURN_S + CALL_S + _MARGIN_S < self.until_s
@@ -117,6 +128,8 @@ class WebhookDelivery:
         self._now_us = now_us
         self._random = random
         self._tasks: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
+        """Of each book."""
         self.outcomes: Counter[str] = Counter()
         """How many attempts of this node were delivered, and how many failed."""
         self.switched_off = 0
@@ -172,7 +185,7 @@ class WebhookDelivery:
 
     async def _deliver(self, held: _Held) -> None:
         try:
-            await self._deliver_all(held, monotonic() + _SLICE_S)
+            await self._deliver_in_turn(held)
         except _LeaseLost:
             return
         except LookUpsBusy:
@@ -192,25 +205,42 @@ class WebhookDelivery:
             async with asyncio.timeout(_RELEASE_S):
                 await self._queue.release(held.webhook)
 
-    async def _deliver_all(self, held: _Held, until_s: float) -> None:
+    async def _deliver_in_turn(self, held: _Held) -> None:
+        turn = self._turns.setdefault(held.webhook.book_id, asyncio.Semaphore(_OF_ONE_BOOK))
+        try:
+            async with asyncio.timeout(_TURN_S):
+                await turn.acquire()
+        except TimeoutError:
+            await self._queue.release(held.webhook)
+            return
+        try:
+            held.slice_until_s = monotonic() + _SLICE_S
+            await self._deliver_all(held)
+        finally:
+            turn.release()
+
+    async def _deliver_all(self, held: _Held) -> None:
         if held.webhook.secret_id != self._cipher.secret_id:
             await self._reencrypt(held.webhook)
         if held.webhook.replaying:
             await self._replay(held)
-        while monotonic() < until_s and held.webhook.next_try_at_us <= self._now_us():
+        while not held.ends_slice() and self._is_due(held.webhook):
             events = await self._next_events(held)
             if not events:
                 break
             for event in events:
-                if monotonic() >= until_s:
+                if held.ends_slice():
                     break
                 if held.webhook.wants(event.type) and not await self._deliver_event(held, event):
                     return
             last = events[-1].number
-            if last > held.webhook.delivered_through and monotonic() < until_s:
+            if last > held.webhook.delivered_through and not held.ends_slice():
                 asked_s = monotonic()
                 held.take(await self._queue.skip(held.webhook, last, LEASE_S), asked_s)
         await self._queue.release(held.webhook)
+
+    def _is_due(self, webhook: Webhook) -> bool:
+        return webhook.tries == 0 or webhook.next_try_at_us <= self._now_us()
 
     async def _next_events(self, held: _Held) -> Sequence[AccountEvent]:
         webhook = held.webhook
@@ -254,6 +284,8 @@ class WebhookDelivery:
     async def _replay(self, held: _Held) -> None:
         """Each is tried once. One that fails stays in the list of those that were given up."""
         for dead in await self._queue.replays(held.webhook):
+            if held.ends_slice():
+                return
             try:
                 events = await self._reader.read(held.webhook.book_id, dead.number - 1, 1)
             except EventsGone:
@@ -280,6 +312,8 @@ class WebhookDelivery:
             receipt = Receipt(status=None, duration_ms=0, error="The service could not write the event.")
         else:
             receipt = await self._send(held.webhook, event.id, body)
+        if receipt.duration_ms > _SLOW_MS and len(self._tasks) >= _AT_ONCE:
+            held.slice_until_s = 0.0
         self.outcomes[DELIVERED if receipt.delivered else FAILED] += 1
         return Attempt(number=event.number, event_id=event.id, type=event.type, at_us=at_us, receipt=receipt)
 

@@ -24,7 +24,7 @@ PAUSES_S = (
 OFF_AFTER_S = 5 * 24 * _HOUR_S
 """A webhook is switched off when nothing was delivered for so long."""
 OFF_TRIES = 8
-"""And when the event that waits has failed so often: for about ten hours. The failures before may be long ago."""
+"""And when the event that waits has failed so often, for about ten hours: others may have failed long ago."""
 TRIES_KEPT = 3
 """So many tries of an event still count when its webhook is switched on again."""
 PAUSE_KEPT_S = 2 * _MINUTE_S
