@@ -12,7 +12,14 @@ from standardwebhooks.webhooks import Webhook as Verifier
 
 from bullion.events import webhook_delivery
 from bullion.events.event import AccountEvent
-from bullion.events.webhook import ATTEMPTS_KEPT, WEBHOOKS_MAX, Receipt, TooManyWebhooks, Webhook
+from bullion.events.webhook import (
+    ATTEMPTS_KEPT,
+    WEBHOOKS_MAX,
+    Receipt,
+    TooManyWebhooks,
+    Webhook,
+    WebhookChange,
+)
 from bullion.events.webhook_call import CALL_S, LookUpsBusy, WebhookCalls
 from bullion.events.webhook_changes import OVERLAP_S, rotate_secret
 from bullion.events.webhook_delivery import WebhookDelivery
@@ -29,6 +36,7 @@ from bullion.keys.encryption import Cipher
 from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
 from bullion.store.webhook_queue import StoredWebhookQueue
+from bullion.store.webhooks import StoredWebhookTable
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.support.receiver import Received, answer, receiving
@@ -548,6 +556,75 @@ async def test_events_that_are_not_kept_are_passed_over(hooked: Hooked, engine: 
         assert await hooked.dead(webhook) == []
         assert receiver.numbers == [4, 5]
         assert (await hooked.attempts(webhook))[0].receipt.error == "The event is no longer kept."
+
+
+async def given_up(hooked: Hooked, webhook: Webhook, *numbers: int, replaying: int = 0) -> None:
+    columns = "book_id, webhook_id, number, event_id, type, dead_at_us, tries, error, replaying"
+    for number in numbers:
+        values = f"{hooked.book_id}, '{webhook.id}', {number}, 'e', 'x', 1, 1, 'e', {replaying}"
+        await rows(hooked.engine, f"INSERT INTO webhook_dead_events ({columns}) VALUES ({values})")
+
+
+async def test_changes_at_the_same_time_undo_nothing(hooked: Hooked) -> None:
+    webhook, _ = await hooked.hook("https://hooks.example.com/")
+
+    class Late(StoredWebhookTable):
+        """Whatever it reads, it reads before the other change."""
+
+        async def find(self, book_id: int, webhook_id: str) -> Webhook | None:
+            del book_id, webhook_id
+            return webhook
+
+    await hooked.change(webhook, url="https://new.example.com/", description="new")
+    change = WebhookChange(types=("key.revoked",))
+    await hooked.engine.write("late", lambda open_: Late(open_).change(hooked.book_id, webhook.id, change))
+    now = await hooked.now(webhook)
+    assert (now.url, now.types, now.description) == ("https://new.example.com/", ("key.revoked",), "new")
+
+
+async def test_a_replay_ends_when_the_webhook_is_switched_off(hooked: Hooked, engine: Engine) -> None:
+    async with receiving(answer(410)) as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await given_up(hooked, webhook, 1, 2)
+        assert await hooked.replay(webhook) == 2
+        await hooked.change(webhook, on=False, off_reason="for a test")
+        assert [each.replaying for each in await hooked.dead(webhook)] == [False, False]
+        assert await hooked.replay(webhook) == 0
+        await hooked.change(webhook, on=True)
+        await hooked.happen(3)
+        await given_up(hooked, webhook, 3, replaying=1)
+        await delivery_on(engine).deliver_due()
+        assert not (await hooked.now(webhook)).on
+        assert not any(each.replaying for each in await hooked.dead(webhook))
+
+
+async def test_a_replay_of_nothing_ends(hooked: Hooked, engine: Engine) -> None:
+    async with receiving() as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.set("replaying = 1")
+        await delivery_on(engine).deliver_due()
+        assert not (await hooked.now(webhook)).replaying
+
+
+async def test_a_replay_without_the_lease_is_not_recorded(
+    hooked: Hooked, engine: Engine, other_engine: Engine
+) -> None:
+    async with receiving() as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen()
+        await hooked.set("delivered_through = 1")
+        await given_up(hooked, webhook, 1)
+        await hooked.replay(webhook)
+
+        async def taken_over(request: Received, writer: asyncio.StreamWriter) -> None:
+            await hooked.set("lease_until_us = 1")
+            await StoredWebhookQueue(other_engine).claim(9, 30)
+            await answer()(request, writer)
+
+        receiver.behave = taken_over
+        await delivery_on(engine).deliver_due()
+        assert [each.replaying for each in await hooked.dead(webhook)] == [True]
+        assert (await hooked.now(webhook)).replaying
 
 
 async def test_both_secrets_sign_after_a_rotation(hooked: Hooked, engine: Engine) -> None:

@@ -68,7 +68,8 @@ class WebhookQueue(Protocol):
     async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
         """Record it, with what follows, and end the lease."""
 
-    async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]: ...
+    async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]:
+        """Those that wait to be sent again. If there are none, the webhook is no longer replaying."""
 
     async def replayed(
         self, webhook: Webhook, attempt: Attempt, lease_s: float, *, forget: bool

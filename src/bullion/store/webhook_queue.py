@@ -63,6 +63,8 @@ class StoredWebhookQueue:
             if row is None:
                 return
             await _log_attempt(transaction, webhook, attempt, row["attempts"])
+            if decision.step is NextStep.SWITCH_OFF:
+                await transaction.run("end_replays", *name)
             if decision.step is NextStep.GIVE_UP:
                 event = (attempt.number, attempt.event_id, attempt.type)
                 error = attempt.receipt.error
@@ -71,10 +73,17 @@ class StoredWebhookQueue:
         await self._engine.write("fail_webhook_event", body)
 
     async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]:
+        name = (webhook.book_id, webhook.id)
+
+        async def end(transaction: Transaction) -> None:
+            if await transaction.one("lock_webhook", *name) is not None:
+                await transaction.run("end_empty_replay", *name)
+
         rows = await self._engine.read(
-            "replayed_dead_events",
-            lambda open_: open_.all("replayed_dead_events", webhook.book_id, webhook.id),
+            "replayed_dead_events", lambda open_: open_.all("replayed_dead_events", *name)
         )
+        if not rows:
+            await self._engine.write("end_empty_replay", end)
         return [dead_event_of(row) for row in rows]
 
     async def replayed(
@@ -83,6 +92,8 @@ class StoredWebhookQueue:
         name = (webhook.book_id, webhook.id, attempt.number)
 
         async def body(transaction: Transaction) -> Webhook | None:
+            if await _held(transaction, "renew_webhook", webhook, lease_s) is None:
+                return None
             if forget:
                 await transaction.run("forget_dead_event", *name)
             else:

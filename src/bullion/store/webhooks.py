@@ -73,18 +73,16 @@ class StoredWebhookTable:
         )
 
     async def change(self, book_id: int, webhook_id: str, change: WebhookChange) -> None:
-        now = await self.find(book_id, webhook_id)
-        if now is None:
-            return
-        url = now.url if change.url is None else change.url
-        types = now.types if change.types is None else change.types
-        description = now.description if change.description is None else change.description
-        await self._transaction.run("set_up_webhook", book_id, webhook_id, url, " ".join(types), description)
-        if change.on is True and not now.on:
+        types = None if change.types is None else " ".join(change.types)
+        await self._transaction.run(
+            "set_up_webhook", book_id, webhook_id, change.url, types, change.description
+        )
+        if change.on is True:
             kept = (TRIES_KEPT, PAUSE_KEPT_S * US_PER_S)
             await self._transaction.run("switch_on_webhook", book_id, webhook_id, *kept)
         elif change.on is False:
             await self._transaction.run("switch_off_webhook", book_id, webhook_id, change.off_reason)
+            await self._transaction.run("end_replays", book_id, webhook_id)
 
     async def put_secret(
         self, webhook: Webhook, encrypted: str, secret_id: str, previous: str, previous_until_us: int
@@ -106,6 +104,8 @@ class StoredWebhookTable:
         return [dead_event_of(row) for row in rows]
 
     async def replay(self, book_id: int, webhook_id: str, number: int | None) -> int:
+        if await self._transaction.one("lock_webhook", book_id, webhook_id) is None:
+            return 0
         found = await self._transaction.all("replay_dead_events", book_id, webhook_id, number)
         if found:
             await self._transaction.run("replay_webhook", book_id, webhook_id)

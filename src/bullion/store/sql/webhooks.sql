@@ -35,7 +35,10 @@ FROM books
 WHERE books.id = $1
 
 -- name: set_up_webhook
-UPDATE webhooks SET url = $3, types = $4, description = $5 WHERE book_id = $1 AND id = $2
+-- What is NULL stays as it is.
+UPDATE webhooks
+SET url = coalesce($3, url), types = coalesce($4, types), description = coalesce($5, description)
+WHERE book_id = $1 AND id = $2
 
 -- name: switch_on_webhook
 -- Of its tries, $3 still count, and a pause goes on for up to $4: nobody shortens the pauses of a receiver that fails by
@@ -89,6 +92,13 @@ UPDATE webhook_dead_events
 SET replaying = 1
 WHERE book_id = $1 AND webhook_id = $2 AND (number = $3 OR CAST($3 AS BIGINT) IS NULL)
 RETURNING number
+
+-- name: end_replays
+UPDATE webhook_dead_events SET replaying = 0 WHERE book_id = $1 AND webhook_id = $2 AND replaying = 1
+
+-- name: lock_webhook
+-- Before its events that were given up are changed, so that its column says what holds for them.
+UPDATE webhooks SET replaying = replaying WHERE book_id = $1 AND id = $2 AND state = 'on' RETURNING id
 
 -- name: replay_webhook
 UPDATE webhooks SET replaying = 1 WHERE book_id = $1 AND id = $2
@@ -230,6 +240,16 @@ SET
     END
 WHERE @held_webhook
 RETURNING *, 0 AS newest
+
+-- name: end_empty_replay
+UPDATE webhooks
+SET replaying = 0
+WHERE
+    book_id = $1 AND id = $2 AND NOT EXISTS (
+        SELECT 1
+        FROM webhook_dead_events AS dead
+        WHERE dead.book_id = webhooks.book_id AND dead.webhook_id = webhooks.id AND dead.replaying = 1
+    )
 
 -- name: release_webhook
 -- It is behind those that wait already.
