@@ -119,6 +119,17 @@ async def test_nothing_is_sent_to_an_address_inside(url: str) -> None:
         assert (receipt.status, inside.connections) == (None, 0)
 
 
+async def test_nothing_is_sent_to_this_machine_by_an_address_that_looks_public(tmp_path: Path) -> None:
+    server, trusted = certificate(tmp_path, "hooks.example.com")
+    tls = ssl.create_default_context(cafile=str(trusted))
+    async with receiving(address=INSIDE, tls=server) as receiver:
+        url = f"https://hooks.example.com:{receiver.port}/"
+        own = WebhookCalls(resolve=names([INSIDE]), is_allowed=lambda _: True, tls=tls)  # type: ignore[arg-type]
+        receipt = await own.post(url, HEADERS, b"{}")
+        assert receipt.error == "The host name leads to a machine of the service."
+        assert receiver.received == []
+
+
 async def test_redirects_are_not_followed() -> None:
     async with receiving(address=INSIDE) as inside:
         async with receiving(answer(307, b"", f"location: {inside.url}")) as receiver:

@@ -88,13 +88,14 @@ class WebhookCalls:
         self, destination: Destination, addresses: Sequence[Address], headers: dict[str, str], body: bytes
     ) -> tuple[int, str]:
         tls = self._tls if destination.scheme == "https" else None
+        own = self.allow_private
         *others, last = addresses
         for address in others:
             try:
-                return _shown(await post(address, destination, headers, body, tls))
+                return _shown(await post(address, destination, headers, body, tls, allow_own=own))
             except NoConnection:  # Nothing was sent, so the next address can be tried.
                 continue
-        return _shown(await post(last, destination, headers, body, tls))
+        return _shown(await post(last, destination, headers, body, tls, allow_own=own))
 
     async def _look_up(self, destination: Destination, owner: int) -> Awaitable[Sequence[Address]]:
         host, port = destination.host, destination.port

@@ -45,8 +45,13 @@ async def post(
     headers: Mapping[str, str],
     body: bytes,
     tls: ssl.SSLContext | None,
+    *,
+    allow_own: bool,
 ) -> Answer:
-    """May raise NoConnection or NoAnswer. The caller limits the time."""
+    """May raise NoConnection or NoAnswer. The caller limits the time.
+
+    `allow_own`: also an address of this machine.
+    """
     named = destination.host if tls is not None else None
     try:
         reader, writer = await asyncio.open_connection(
@@ -60,6 +65,8 @@ async def post(
     except OSError:
         raise NoConnection("No connection could be made.") from None
     try:
+        if not allow_own and _is_own(writer):
+            raise NoConnection("The host name leads to a machine of the service.")
         writer.write(_request(destination, headers, body))
         await writer.drain()
         return await _read(reader)
@@ -68,6 +75,12 @@ async def post(
     finally:
         # Also a receiver that never closes: nothing is waited for.
         writer.transport.abort()
+
+
+def _is_own(writer: asyncio.StreamWriter) -> bool:
+    """Whether both ends have the same address: then the receiver runs on this machine."""
+    own, peer = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
+    return bool(own[0] == peer[0])
 
 
 def _request(destination: Destination, headers: Mapping[str, str], body: bytes) -> bytes:
