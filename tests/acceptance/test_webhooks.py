@@ -256,6 +256,18 @@ def test_other_keys_may_not(node: Node, desk: DeskClient, login: str) -> None:
         assert "webhooks:manage" in detail["message"]
 
 
+def test_who_may_not_read_orders_may_not_send_them_anywhere(node: Node, desk: DeskClient, login: str) -> None:
+    with node.api(desk.key(login, scopes=["webhooks:manage"])["key"]) as client:
+        base = f"{Environment.TEST.base_path}/webhooks"
+        assert client.get(base).status_code == 200
+        for answer in (
+            client.post(base, json={"url": "http://127.0.0.1:9/"}),
+            client.patch(f"{base}/wh_1", json={"url": "http://127.0.0.1:9/"}),
+            client.post(f"{base}/wh_1/replay"),
+        ):
+            assert "orders:read" in refused(answer, 403, "insufficient_scope")["message"]
+
+
 def test_a_receiver_that_never_answers_keeps_no_order_waiting(
     client: httpx.Client, desk: DeskClient, login: str
 ) -> None:

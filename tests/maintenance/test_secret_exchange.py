@@ -189,7 +189,7 @@ def test_secrets_of_webhooks_are_encrypted_with_the_new_secret(
 ) -> None:
     here = Deployment(tmp_path, settings)
     private = {"BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
-    base, scopes = "/api/trading/test/v1/webhooks", ["webhooks:manage"]
+    base, scopes = "/api/trading/test/v1/webhooks", ["orders:read", "webhooks:manage"]
 
     def created(client: httpx.Client, url: str) -> str:
         return str(client.post(base, json={"url": url}).json()["secret"])

@@ -21,8 +21,10 @@ from bullion.events.webhook_address import UrlRefused, read_url
 from bullion.events.webhook_changes import create_webhook, rotate_secret
 from bullion.events.webhook_delivery import WebhookDelivery
 from bullion.keys.encryption import Cipher
+from bullion.keys.key import Scope
 from bullion.orders.instant import instant_text
 from bullion.refusals.catalogue import (
+    INSUFFICIENT_SCOPE,
     RATE_LIMITED,
     SERVICE_UNAVAILABLE,
     WEBHOOK_LIMIT,
@@ -36,6 +38,7 @@ from bullion.web.response import Response, encode_json, json_response
 
 from .app import Handler
 from .charges import rate_limit_headers
+from .gate import scope_message
 from .json_body import BODY_BYTES_MAX
 from .orders import book_id_of
 from .request import Request
@@ -98,6 +101,7 @@ class Webhooks:
         return json_response(wire.WebhookList([wire.webhook_view(each) for each in found]))
 
     async def create(self, request: Request) -> Response:
+        _check_may_read_orders(request)
         sent = read_create(request.scope["headers"], await _body(request))
         url, book_id = self._checked(sent.url or ""), book_id_of(request)
 
@@ -123,6 +127,7 @@ class Webhooks:
         return json_response(wire.webhook_view(await self._find(request)))
 
     async def change(self, request: Request) -> Response:
+        _check_may_read_orders(request)
         sent = read_change(request.scope["headers"], await _body(request))
         change = WebhookChange(
             url=None if sent.url is None else self._checked(sent.url),
@@ -196,6 +201,7 @@ class Webhooks:
         return json_response(wire.DeadEventList([wire.dead_event_view(each) for each in found]))
 
     async def replay(self, request: Request) -> Response:
+        _check_may_read_orders(request)
         number = read_replay(request.scope["headers"], await _body(request))
 
         async def work(table: WebhookTable) -> int:
@@ -232,6 +238,12 @@ class Webhooks:
                 retry_after_s=counted.retry_after_s,
                 headers=rate_limit_headers(counted.standing),
             )
+
+
+def _check_may_read_orders(request: Request) -> None:
+    """Events tell of orders, so only who may read those decides where they are sent."""
+    if Scope.ORDERS_READ not in request.caller.key.scopes:
+        raise RefusalError(INSUFFICIENT_SCOPE, scope_message(INSUFFICIENT_SCOPE, Scope.ORDERS_READ))
 
 
 async def _body(request: Request) -> bytes:
