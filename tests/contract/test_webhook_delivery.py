@@ -14,6 +14,7 @@ from bullion.events import webhook_delivery
 from bullion.events.event import AccountEvent
 from bullion.events.webhook import (
     ATTEMPTS_KEPT,
+    LOST_TYPE,
     WEBHOOKS_MAX,
     Receipt,
     TooManyWebhooks,
@@ -545,6 +546,9 @@ async def test_events_that_are_not_kept_are_passed_over(hooked: Hooked, engine: 
         await hooked.happen(2)
         await delivery_on(engine).deliver_due()
         assert receiver.numbers == [4, 5]
+        lost = (await hooked.attempts(webhook))[-1]
+        assert (lost.number, lost.type, lost.receipt.status) == (3, LOST_TYPE, None)
+        assert lost.receipt.error == "3 events were not sent: they are no longer kept."
         # Nor can they be replayed.
         await rows(
             engine,

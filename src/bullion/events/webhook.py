@@ -12,6 +12,8 @@ ATTEMPTS_KEPT = 100
 RESPONSE_BYTES_KEPT = 200
 """How much of a receiver's response an attempt shows."""
 TEST_TYPE = "webhook.test"
+LOST_TYPE = "webhook.lost"
+"""In the log of attempts: events that could not be sent, because they are no longer kept."""
 
 T = TypeVar("T")
 

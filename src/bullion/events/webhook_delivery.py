@@ -22,7 +22,7 @@ from bullion.last_success import note_success
 
 from .event import AccountEvent, EventsGone
 from .reader import EventReader
-from .webhook import Attempt, DeadEvent, Receipt, Webhook
+from .webhook import LOST_TYPE, Attempt, DeadEvent, Receipt, Webhook
 from .webhook_call import CALL_S, LOOK_UP_TURN_S, LookUpsBusy, WebhookCalls
 from .webhook_retries import US_PER_S, Decision, NextStep, after_failure
 from .webhook_secret import signature, signing_keys
@@ -60,8 +60,10 @@ class WebhookQueue(Protocol):
 
     async def renew(self, webhook: Webhook, lease_s: float) -> Webhook | None: ...
 
-    async def skip(self, webhook: Webhook, through: int, lease_s: float) -> Webhook | None:
-        """Move the cursor past events that it does not want."""
+    async def skip(
+        self, webhook: Webhook, through: int, lease_s: float, lost: Attempt | None = None
+    ) -> Webhook | None:
+        """Move the cursor past events that it does not want. `lost` tells of those that are gone."""
 
     async def delivered(self, webhook: Webhook, attempt: Attempt, lease_s: float) -> Webhook | None: ...
 
@@ -254,7 +256,8 @@ class WebhookDelivery:
             if lost <= 0:
                 return ()
             _log.error("webhook_events_gone", webhook=webhook.id, events=lost)
-            held.take(await self._queue.skip(webhook, through, LEASE_S), asked_s)
+            trace = _lost(lost, through, self._now_us())
+            held.take(await self._queue.skip(webhook, through, LEASE_S, trace), asked_s)
             return await self._reader.read(webhook.book_id, through, _PAGE)
 
     async def _deliver_event(self, held: _Held, event: AccountEvent) -> bool:
@@ -345,6 +348,15 @@ class WebhookDelivery:
             _log.error("webhook_event_given_up", tries=webhook.tries + 1, **about)
         else:
             _log.info("webhook_attempt_failed", tries=webhook.tries + 1, **about)
+
+
+def _lost(events: int, through: int, at_us: int) -> Attempt:
+    """What the log of attempts tells of events that are gone."""
+    error = f"{events} events were not sent: they are no longer kept."
+    if events == 1:
+        error = "1 event was not sent: it is no longer kept."
+    receipt = Receipt(status=None, duration_ms=0, error=error)
+    return Attempt(number=through, event_id="", type=LOST_TYPE, at_us=at_us, receipt=receipt)
 
 
 def _attempt_of(dead: DeadEvent, at_us: int, receipt: Receipt) -> Attempt:

@@ -36,11 +36,17 @@ class StoredWebhookQueue:
             "renew_webhook", lambda open_: _held(open_, "renew_webhook", webhook, lease_s)
         )
 
-    async def skip(self, webhook: Webhook, through: int, lease_s: float) -> Webhook | None:
-        return await self._engine.write(
-            "skip_webhook_events",
-            lambda open_: _held(open_, "skip_webhook_events", webhook, lease_s, through),
-        )
+    async def skip(
+        self, webhook: Webhook, through: int, lease_s: float, lost: Attempt | None = None
+    ) -> Webhook | None:
+        async def body(transaction: Transaction) -> Webhook | None:
+            after = await _held(transaction, "skip_webhook_events", webhook, lease_s, through)
+            if after is not None and lost is not None:
+                row = await one_row(transaction, "count_webhook_attempt", webhook.book_id, webhook.id)
+                await _log_attempt(transaction, webhook, lost, row["attempts"])
+            return after
+
+        return await self._engine.write("skip_webhook_events", body)
 
     async def delivered(self, webhook: Webhook, attempt: Attempt, lease_s: float) -> Webhook | None:
         async def body(transaction: Transaction) -> Webhook | None:

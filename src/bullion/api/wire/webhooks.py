@@ -141,7 +141,12 @@ class WebhookAttempt(WebhookReceipt):
 
     event_id: Annotated[str, about("The `id` of the event.", "evt_5f0c2b8e94d14c02a6f0a1c7e3b95d11")]
     number: Annotated[int, Meta(ge=0), about("Its number; 0 for a test.", 17)]
-    type: Annotated[str, about("Its type; `webhook.test` for a test.", "order.opened")]
+    type: Annotated[
+        str,
+        about(
+            "Its type; `webhook.test` for a test, `webhook.lost` for events that are gone.", "order.opened"
+        ),
+    ]
     at: Annotated[Instant, about("When it was sent.", "2026-11-15T04:35:02.114207+00:00")]
 
 
