@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -478,6 +478,45 @@ async def test_a_node_that_stops_leaves_its_webhooks_to_others(
         receiver.behave = answer()
         await delivery_on(other_engine).deliver_due()
         assert receiver.numbers == [1, 1, 2]
+
+
+async def test_a_node_looks_often_only_after_something_happened(
+    hooked: Hooked, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_delivery, "_EVERY_S", 0.001)
+    monkeypatch.setattr(webhook_delivery, "_IDLE_S", 600.0)
+    delivery, looks = delivery_on(engine), list[int]()
+    claim, passes = delivery._queue.claim, list[int]()
+
+    async def counted(limit: int, lease_s: float) -> Sequence[Webhook]:
+        looks.append(limit)
+        return await claim(limit, lease_s)
+
+    sleep = asyncio.sleep
+
+    async def passing(seconds: float) -> None:
+        passes.extend([1] if seconds == webhook_delivery._EVERY_S else [])
+        await sleep(seconds)
+
+    delivery._queue.claim = counted  # type: ignore[method-assign]
+    monkeypatch.setattr(asyncio, "sleep", passing)
+    async with receiving() as receiver:
+        await hooked.hook(receiver.url)
+        await hooked.happen()
+        running = asyncio.create_task(delivery.run())
+        await until(lambda: receiver.numbers == [1])
+        await until(lambda: len(passes) > 20)
+        assert len(looks) == 1
+        await hooked.happen()
+        delivery.look_soon()
+        await until(lambda: receiver.numbers == [1, 2])
+        # Events of other nodes are found, too.
+        monkeypatch.setattr(webhook_delivery, "_IDLE_S", 0.0)
+        delivery._look_at_s = 0.0
+        await hooked.happen()
+        await until(lambda: receiver.numbers == [1, 2, 3])
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_a_store_that_fails_after_a_delivery(hooked: Hooked, engine: Engine) -> None:

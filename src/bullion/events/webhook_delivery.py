@@ -33,6 +33,9 @@ _MARGIN_S = 2.0
 _SLICE_S = 20.0
 """After this time a webhook is left to any node, so that others get their turn."""
 _EVERY_S = 0.5
+"""How often the store is asked for events, while something happens on this node."""
+_IDLE_S = 2.0
+"""And otherwise: what other nodes left, and tries that are due."""
 _AT_ONCE = 64
 _OF_ONE_BOOK = 2
 """So many webhooks of one account in one environment get their events at once. See also the claim."""
@@ -133,18 +136,26 @@ class WebhookDelivery:
         self._tasks: set[asyncio.Task[None]] = set()
         self._turns: WeakValueDictionary[int, asyncio.Semaphore] = WeakValueDictionary()
         """Of each book."""
+        self._committed = True
+        self._look_at_s = 0.0
         self.outcomes: Counter[str] = Counter()
         """How many attempts of this node were delivered, and how many failed."""
         self.switched_off = 0
         """How many webhooks this node switched off because their deliveries failed."""
+
+    def look_soon(self) -> None:
+        """This node wrote something to the store: it may be an event."""
+        self._committed = True
 
     async def run(self) -> None:
         """Deliver in the background, until cancelled."""
         try:
             while True:
                 try:
-                    await self.start_due()
-                    note_success("webhook_delivery")
+                    if self._committed or monotonic() >= self._look_at_s:
+                        self._committed, self._look_at_s = False, monotonic() + _IDLE_S
+                        await self.start_due()
+                        note_success("webhook_delivery")
                 except StoreFault as fault:
                     _log.warning("webhook_delivery_failed", fault=repr(fault))
                 except Exception:  # noqa: BLE001 - a fault here must not end the node

@@ -164,7 +164,6 @@ async def open_node(
         reader = StoredOrders(store.engine)
         stored_events = StoredEvents(store.engine, settings.event_days, catalogue.now_us)
         watch = EventWatch(stored_events)
-        store.engine.on_commit = watch.look_soon
         on_stop(watch.stop)
         entering = EventEntering(
             store.engine, settings.event_days, catalogue.now_us, lambda: catalogue.version
@@ -177,6 +176,12 @@ async def open_node(
             event_json,
             catalogue.now_us,
         )
+
+        def after_commit() -> None:
+            watch.look_soon()
+            delivery.look_soon()
+
+        store.engine.on_commit = after_commit
         gauges.also(WebhookGauges(metrics.registry, delivery).publish)
         webhooks = Webhooks(
             StoredWebhooks(store.engine),
