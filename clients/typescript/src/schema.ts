@@ -1620,7 +1620,7 @@ export interface components {
              */
             number: number;
             /**
-             * @description Its type; `webhook.test` for a test.
+             * @description Its type; `webhook.test` for a test, `webhook.lost` for events that are gone.
              * @example order.opened
              */
             type: string;
