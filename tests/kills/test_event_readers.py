@@ -11,6 +11,7 @@ import random
 import signal
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ class Service:
             node.stop()
 
 
-class Reader:
+class Reader(ABC):
     """Reads an account's events in a thread, from whichever node there is, until it is told to end."""
 
     def __init__(self, service: Service, client: Client) -> None:
@@ -90,8 +91,8 @@ class Reader:
                 self._read(http)
             time.sleep(0.05)
 
-    def _read(self, http: httpx.Client) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _read(self, http: httpx.Client) -> None: ...
 
 
 class ListReader(Reader):

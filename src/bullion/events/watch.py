@@ -49,16 +49,9 @@ class EventWatch:
     def is_watched(self, book_id: int) -> bool:
         return book_id in self._books
 
-    @property
-    def stopping(self) -> bool:
-        return self._stopping.is_set()
-
     def stop(self) -> None:
         """Nobody waits any longer: the node is about to stop."""
         self._stopping.set()
-
-    async def until_stop(self) -> None:
-        await self._stopping.wait()
 
     def look_soon(self) -> None:
         """Something was recorded on this node. Cheap: it is called after every commit."""

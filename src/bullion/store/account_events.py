@@ -7,19 +7,8 @@ from uuid import uuid4
 import msgspec
 
 from bullion.events.event import EventType
-from bullion.events.sequence import HIDDEN as HIDDEN_ORDER
 
 from .engine import Transaction, one_row
-
-__all__ = [
-    "HIDDEN_ORDER",
-    "NO_DETAIL",
-    "add_broker_event",
-    "add_event",
-    "add_event_soon",
-    "enter_event",
-    "next_number",
-]
 
 NO_DETAIL = "{}"
 

@@ -9,13 +9,14 @@ from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
 from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
+from bullion.events.sequence import HIDDEN
 from bullion.faults import StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 from bullion.orders.life import hidden
 from bullion.orders.order import Order
 
 from . import order_rows
-from .account_events import HIDDEN_ORDER, NO_DETAIL
+from .account_events import NO_DETAIL
 from .archive_reader import may_be_archived, order_of_key
 from .order_sums import books_with_full_block, unsummed_range
 from .sqlite import SqliteConnection, SqliteEngine
@@ -170,9 +171,7 @@ def _sum_blocks(connection: SqliteConnection, book_id: int) -> None:
 def _hide(connection: SqliteConnection, order: Order) -> None:
     (row,) = connection.fetch("hide_order", (order.book_id,))
     place = (order.ordinal + row["event_shift"], order.ordinal)
-    connection.fetch(
-        "insert_account_event", (order.book_id, *place, HIDDEN_ORDER, order.created_at_us, NO_DETAIL)
-    )
+    connection.fetch("insert_account_event", (order.book_id, *place, HIDDEN, order.created_at_us, NO_DETAIL))
 
 
 def _stock_e4(connection: SqliteConnection, name: StockName) -> int:
