@@ -1,10 +1,12 @@
 """Somebody holds a book's row in PostgreSQL: nobody else waits for it, and the desk's word still holds."""
 
 import asyncio
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
 
+from bullion.booking.booking_counts import RetryReason
 from bullion.store.postgres import PostgresEngine
 from tests.model import invariants
 from tests.support.held_lock import holding
@@ -43,3 +45,27 @@ async def test_one_held_book_stalls_no_other(postgres_engine: PostgresEngine) ->
         assert not held.done()
     assert await held == "booked"
     await invariants.check(store_of(postgres_engine), other_changes={})
+
+
+async def test_a_book_that_is_locked_for_a_moment_goes_with_the_next_batch(
+    postgres_engine: PostgresEngine,
+) -> None:
+    first, second = await create_books(postgres_engine, 2)
+    node = await Node(postgres_engine).start()
+    with ExitStack() as lock:
+        lock.enter_context(holding(postgres_engine._url, _HOLD.format(first)))
+
+        async def release() -> None:
+            lock.close()
+
+        node.ledger.before += [_nothing, release]
+        told = await asyncio.gather(node.told(first, "a"), node.told(second, "b"), node.told(first, "c"))
+    assert told == ["booked"] * 3
+    assert node.queue.counts.retries[RetryReason.LOCKED] == 1
+    assert node.ledger.locked == 0
+    tables = await invariants.check(store_of(postgres_engine), other_changes={})
+    assert [row["idempotency_key"] for row in tables["orders"] if row["book_id"] == first] == ["a", "c"]
+
+
+async def _nothing() -> None:
+    return

@@ -311,10 +311,10 @@ async def test_what_was_known_of_a_book_is_forgotten_after_a_fault(
     node: Node, books: list[int], engine: Engine, fault: Exception
 ) -> None:
     assert await node.told(books[0], "a") == "booked"
-    assert books[0] in node.queue._books
+    assert node.queue._books.knows(books[0])
     node.ledger.poison, node.ledger.poison_fault = {"b"}, fault
     assert await node.told(books[0], "b") == type(fault).__name__
-    assert books[0] not in node.queue._books
+    assert not node.queue._books.knows(books[0])
     node.ledger.poison = set()
     assert await node.told(books[0], "b") == "booked"
     await sound(engine, other_changes={})
@@ -564,24 +564,30 @@ async def test_a_book_that_others_move_again_and_again_is_locked_at_last(
     await sound(engine, other_changes={})
 
 
-async def test_making_room_for_books_keeps_those_that_are_needed(
-    node: Node, books: list[int], engine: Engine, monkeypatch: pytest.MonkeyPatch
+async def test_a_book_that_another_node_uses_too_is_read_before_it_is_decided(
+    node: Node, other_node: Node, books: list[int], engine: Engine
 ) -> None:
-    monkeypatch.setattr(queue_module, "_BOOKS_KEPT_MAX", 2)
-    for book in books[:2]:
-        await node.place(book, "first")
-    await asyncio.gather(*(node.place(book, "second") for book in books))
-    assert len(node.queue._books) <= 3
+    assert await node.told(books[0], "a") == "booked"
+    for number in range(5):
+        assert await other_node.told(books[0], f"other{number}") == "booked"
+        assert await node.told(books[0], f"own{number}") == "booked"
+    # Only the first order of each node after another's was decided in vain.
+    assert node.queue.counts.retries[RetryReason.CONFLICT] == 1
+    assert other_node.queue.counts.retries[RetryReason.CONFLICT] == 1
+    assert node.ledger.locked == other_node.ledger.locked == 0
+    await sound(engine, other_changes={})
 
 
-async def test_only_so_many_books_are_kept(
-    node: Node, books: list[int], monkeypatch: pytest.MonkeyPatch
+async def test_several_books_that_others_moved_are_one_miss(
+    node: Node, other_node: Node, books: list[int]
 ) -> None:
-    monkeypatch.setattr(queue_module, "_BOOKS_KEPT_MAX", 2)
-    for number in range(3):
+    for each in (node, other_node):
         for book in books:
-            assert await node.told(book, f"k{number}") == "booked"
-            assert len(node.queue._books) <= 2
+            assert await each.told(book, f"first {id(each)}") == "booked"
+    told = await asyncio.gather(*(node.told(book, "second") for book in books))
+    assert set(told) == {"booked"}
+    assert node.queue.counts.retries[RetryReason.CONFLICT] == 1
+    assert node.ledger.locked == 0
 
 
 # --- The log ------------------------------------------------------------------------------------------

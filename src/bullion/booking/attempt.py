@@ -126,6 +126,10 @@ class QueueEntry(msgspec.Struct, eq=False):
     """When the attempt arrived, by the loop's clock."""
     sent: bool = False
     """Whether it was sent to the store and no response has arrived."""
+    waits_for_lock: bool = False
+    """Whether its book has to be locked before it is decided."""
+    found_locked: bool = False
+    """Whether another node had locked its book when it was last tried."""
     given_up: bool = False
     """Whether the caller has been told that the deadline passed, or is about to be."""
 

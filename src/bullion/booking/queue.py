@@ -10,7 +10,7 @@ Production orders are verified: if the store's answer to a commit was lost, the 
 
 import asyncio
 from collections import deque
-from collections.abc import Collection, Coroutine, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from random import getrandbits
 from typing import Any
 
@@ -27,6 +27,7 @@ from .attempt import Booked, KeyName, OrderAttempt, OrderCheck, Outcome, QueueEn
 from .batch_slots import BatchSlots
 from .booking_counts import BookingCounts, RetryReason
 from .decide import Plan, decide, takes_stock
+from .known_books import KnownBooks
 from .ledger import Ledger, Recorded
 from .replay import replay
 from .verify import Verifier
@@ -37,7 +38,6 @@ _DEADLINE_CHECK_S = 0.25
 _OPTIMISTIC_TRIES = 2
 _LOCKED_BATCHES_MAX = 3
 _TRIES_MAX = 20
-_BOOKS_KEPT_MAX = 50_000
 
 Outcomes = Sequence[tuple[QueueEntry, Outcome]]
 
@@ -75,7 +75,7 @@ class BookingQueue:
         self._running: set[QueueEntry] = set()
         self._running_books: set[int] = set()
         self._in_flight: dict[KeyName, asyncio.Future[Outcome]] = {}
-        self._books: dict[int, Book] = {}
+        self._books = KnownBooks(ledger)
         self._locked_batches = asyncio.Semaphore(_LOCKED_BATCHES_MAX)
         self._start_scheduled = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -184,12 +184,20 @@ class BookingQueue:
             self._finish([entry for entry in batch if entry.attempt.book_id not in deferred_books])
             self._slots.release(slot)
             for book_id in deferred_books:
-                self._start_task(
-                    self._run_locked([entry for entry in batch if entry.attempt.book_id == book_id])
-                )
+                self._run_deferred(book_id, [entry for entry in batch if entry.attempt.book_id == book_id])
             self._start_batches()
             # After the next batch has started: the store works on it while these callers are answered.
             _answer_all(outcomes)
+
+    def _run_deferred(self, book_id: int, entries: list[QueueEntry]) -> None:
+        if any(entry.waits_for_lock for entry in entries):
+            self._start_task(self._run_locked(entries))
+            return
+        # Into the next batch: by then the other node has most likely committed. To wait for its lock would take
+        # a transaction for this book alone.
+        self._finish(entries)
+        self._waiting[book_id] = deque([*entries, *self._waiting.get(book_id, ())])
+        self._waiting_number += len(entries)
 
     async def _run_locked(self, entries: list[QueueEntry]) -> None:
         """Run the orders of one book, waiting for its lock."""
@@ -259,37 +267,37 @@ class BookingQueue:
             _check_again(batch, version)
             if not locked:
                 batch, with_stock = _split_by_stock(batch)
+                for entry in with_stock:
+                    entry.waits_for_lock = True
                 deferred += with_stock
                 if not batch:
                     return deferred, ()
             plans, recorded = await self._try_to_record(
-                batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES
+                batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES, again=misses > 0
             )
             if recorded.catalogue_version != version:
                 self.counts.retries[RetryReason.CATALOGUE] += 1
                 if recorded.catalogue_version != self._catalogue.version:
                     await self._catalogue_follower.catch_up()
                 continue
-            locked_by_others = [
-                entry for plan in plans if plan.before.id not in recorded.books for entry, _ in plan.outcomes
-            ]
+            locked_by_others = [plan for plan in plans if plan.before.id not in recorded.books]
             if locked_by_others:
                 self.counts.retries[RetryReason.LOCKED] += 1
-                deferred += locked_by_others
+                deferred += self._locked_out(locked_by_others)
             tried = [plan for plan in plans if plan.before.id in recorded.books]
             current = [plan for plan in tried if self._is_current(plan, recorded)]
             outcomes = [answer for plan in current for answer in plan.outcomes]
             if len(current) == len(tried):
                 return deferred, outcomes
             self.counts.retries[RetryReason.CONFLICT] += 1
-            misses += len(tried) - len(current)
+            misses += 1
             _answer_all(outcomes)
             # After the recorded orders are answered: a fault here must affect only callers that still wait.
             await self._find_settled(plans, recorded)
         raise StoreBusy("other nodes kept changing the book")
 
     async def _try_to_record(
-        self, batch: Sequence[QueueEntry], version: int, *, locked: bool
+        self, batch: Sequence[QueueEntry], version: int, *, locked: bool, again: bool
     ) -> tuple[Sequence[Plan], Recorded]:
         by_book: dict[int, list[QueueEntry]] = {}
         for entry in batch:
@@ -307,11 +315,20 @@ class BookingQueue:
             stocks = sorted({entry.attempt.stock_name for entry in batch if _takes_stock(entry)})
             answer = await self._ledger.record_locked(sorted(by_book), stocks, names, version, plan)
         else:
-            plans = plan(await self._known_books(by_book), {})
+            plans = plan(await self._books.for_decision(by_book, again=again), {})
             answer = plans, await self._ledger.record(plans, names, version)
         for entry in batch:
             entry.sent = False
         return answer
+
+    def _locked_out(self, plans: Sequence[Plan]) -> Sequence[QueueEntry]:
+        """The orders of books that another node has locked. The second time in a row, they wait for the lock."""
+        entries = [entry for plan in plans for entry, _ in plan.outcomes]
+        for entry in entries:
+            entry.waits_for_lock, entry.found_locked = entry.found_locked, True
+        for plan in plans:
+            self._books.note_shared(plan.before.id)
+        return entries
 
     def _is_current(self, plan: Plan, recorded: Recorded) -> bool:
         """Whether the plan's orders can be answered as decided; otherwise they must be decided again.
@@ -319,10 +336,13 @@ class BookingQueue:
         This includes refusals: the book's lock proves that no other call is about to record an order under
         one of these keys.
         """
-        book_id = plan.before.id
-        result = recorded.books[book_id]
-        self._books[book_id] = plan.after if result.recorded else result.book
-        return not result.settled and result.book.version == plan.before.version
+        result = recorded.books[plan.before.id]
+        moved = result.book.version != plan.before.version
+        if moved:
+            self._books.note_conflict(result.book)
+        else:
+            self._books.note(plan.after if result.recorded else result.book)
+        return not moved and not result.settled
 
     async def _find_settled(self, plans: Sequence[Plan], recorded: Recorded) -> None:
         """Read the orders under the settled keys that kept a plan from being recorded."""
@@ -346,24 +366,12 @@ class BookingQueue:
         for entry in entries:
             entry.settled = found.get(entry.attempt.key_name)
 
-    async def _known_books(self, book_ids: Collection[int]) -> Mapping[int, Book]:
-        known = {book_id: self._books[book_id] for book_id in book_ids if book_id in self._books}
-        unknown = [book_id for book_id in book_ids if book_id not in known]
-        if not unknown:
-            return known
-        if len(self._books) + len(unknown) > _BOOKS_KEPT_MAX:
-            self._books.clear()
-        found = await self._ledger.books(unknown)
-        self._books |= found
-        return known | dict(found)
-
     def _forget_books(self, entries: Iterable[QueueEntry]) -> None:
-        for entry in entries:
-            self._books.pop(entry.attempt.book_id, None)
+        self._books.forget(entry.attempt.book_id for entry in entries)
 
     def _fail(self, entries: Iterable[QueueEntry], fault: StoreFault) -> None:
         for entry in entries:
-            self._books.pop(entry.attempt.book_id, None)
+            self._books.forget([entry.attempt.book_id])
             entry.fail(fault)
 
 
