@@ -60,7 +60,7 @@ async def test_a_book_that_is_locked_for_a_moment_goes_with_the_next_batch(
 
         node.ledger.before += [_nothing, release]
         told = await asyncio.gather(node.told(first, "a"), node.told(second, "b"), node.told(first, "c"))
-    assert told == ["booked"] * 3
+    assert list(told) == ["booked"] * 3
     assert node.queue.counts.retries[RetryReason.LOCKED] == 1
     assert node.ledger.locked == 0
     tables = await invariants.check(store_of(postgres_engine), other_changes={})

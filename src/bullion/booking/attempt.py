@@ -129,7 +129,7 @@ class QueueEntry(msgspec.Struct, eq=False):
     waits_for_lock: bool = False
     """Whether its book has to be locked before it is decided."""
     found_locked: bool = False
-    """Whether another node had locked its book when it was last tried."""
+    """Whether another node had locked its book when it was tried."""
     given_up: bool = False
     """Whether the caller has been told that the deadline passed, or is about to be."""
 

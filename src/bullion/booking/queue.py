@@ -193,8 +193,8 @@ class BookingQueue:
         if any(entry.waits_for_lock for entry in entries):
             self._start_task(self._run_locked(entries))
             return
-        # Into the next batch: by then the other node has most likely committed. To wait for its lock would take
-        # a transaction for this book alone.
+        # Into the next batch: by then the other node has most likely committed. To wait for its lock would
+        # take a transaction for this book alone.
         self._finish(entries)
         self._waiting[book_id] = deque([*entries, *self._waiting.get(book_id, ())])
         self._waiting_number += len(entries)
@@ -322,7 +322,7 @@ class BookingQueue:
         return answer
 
     def _locked_out(self, plans: Sequence[Plan]) -> Sequence[QueueEntry]:
-        """The orders of books that another node has locked. The second time in a row, they wait for the lock."""
+        """The orders of books that another node has locked. The second time, they wait for the lock."""
         entries = [entry for plan in plans for entry, _ in plan.outcomes]
         for entry in entries:
             entry.waits_for_lock, entry.found_locked = entry.found_locked, True
