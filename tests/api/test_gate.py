@@ -16,8 +16,9 @@ from bullion.catalogue.source import Changes
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import KeyIssuer
 from bullion.keys.key import Key, Scope
-from bullion.keys.text import new_key_id, new_secret, secret_from, write_key
+from bullion.keys.text import secret_from, write_key
 from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
@@ -85,7 +86,8 @@ class Fixture:
         return self.clock() // 1000 + self.store_ahead_us
 
     def key(self, *, known: bool = True) -> str:
-        key_id, secret = new_key_id(), new_secret()
+        new = KeyIssuer(HASHER, HASHER).new_key(1)
+        key_id, secret = new.key_id, new.secret
         key = Key(
             key_id=key_id,
             broker="main",

@@ -8,6 +8,7 @@ from bullion.desk.actions import archive
 from bullion.desk.actions.archive import ArchiveSelection
 from bullion.desk.desk import Desk, View
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import KeyIssuer
 from bullion.orders.order import Order
 from bullion.orders.packed_orders import pack
 from bullion.records.audit import Chain
@@ -30,8 +31,8 @@ async def _nothing() -> None:
 
 
 def desk_on(engine: Engine) -> Desk:
-    hashers = [Hasher(SECRET, purpose) for purpose in ("audit", "keys", "tokens")]
-    return Desk(RecordStore(engine), Chain(hashers[0]), hashers[1], hashers[2], _nothing)
+    chain, keys, lanes, tokens = (Hasher(SECRET, each) for each in ("audit", "keys", "lanes", "tokens"))
+    return Desk(RecordStore(engine), Chain(chain), KeyIssuer(keys, lanes), tokens, _nothing)
 
 
 async def archive_all(engine: Engine, selection: ArchiveSelection = EVER, **options: Any) -> View:

@@ -2,6 +2,7 @@
 
 from bullion.desk.desk import Desk
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import KeyIssuer
 from bullion.records.audit import Chain
 from bullion.records.token import Actor, Role
 from bullion.store.engine import Engine
@@ -12,8 +13,8 @@ OTHER = Actor("Bela (2)", Role.ADMIN, "other")
 
 
 def desk_over(engine: Engine) -> Desk:
-    chain, keys, tokens = (Hasher(b"secret", purpose) for purpose in ("audit", "keys", "tokens"))
-    return Desk(RecordStore(engine), Chain(chain), keys, tokens, _nothing)
+    chain, keys, lanes, tokens = (Hasher(b"secret", each) for each in ("audit", "keys", "lanes", "tokens"))
+    return Desk(RecordStore(engine), Chain(chain), KeyIssuer(keys, lanes), tokens, _nothing)
 
 
 async def _nothing() -> None:

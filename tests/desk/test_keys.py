@@ -68,10 +68,19 @@ def test_every_field_comes_back_and_only_the_first_answer_has_the_key(client: Of
     assert secret not in str(client.desk.state())
 
 
-def test_two_keys_have_nothing_in_common(client: Office) -> None:
-    one, two = (client.desk.key("client") for _ in range(2))
-    assert one["key_id"] != two["key_id"]
-    assert one["key"].rpartition(".")[2] != two["key"].rpartition(".")[2]
+def test_two_keys_of_an_account_have_their_lane_in_common_and_nothing_else(client: Office) -> None:
+    one, two = (client.desk.key("client", environment=each) for each in ("test", "production"))
+    three = client.desk.do("POST", f"/keys/{one['key_id']}/rotate", {})
+    assert one["key_id"][:4] == two["key_id"][:4] == three["key_id"][:4]
+    assert len({each["key_id"][4:] for each in (one, two, three)}) == 3
+    assert len({each["key"].rpartition(".")[2] for each in (one, two, three)}) == 3
+
+
+def test_another_account_has_another_lane(client: Office) -> None:
+    for login_id in ("second", "third"):
+        client.desk.account(login_id)
+    lanes = [client.desk.key(login_id)["key_id"][:4] for login_id in ("client", "second", "third")]
+    assert len(set(lanes)) > 1  # Two of them may share one.
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

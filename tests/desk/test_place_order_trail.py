@@ -21,6 +21,7 @@ from bullion.faults import (
     StoreUnavailable,
 )
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import KeyIssuer
 from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.verdict import Refusal, Verdict
@@ -121,7 +122,9 @@ async def nothing() -> None:
 def desk_over(trail: Trail, way: Way) -> Desk:
     hasher = Hasher(b"secret" * 8, "audit")
     store = cast("RecordStore", trail)
-    return Desk(store, Chain(hasher), hasher, hasher, nothing, production=cast("Production", way))
+    return Desk(
+        store, Chain(hasher), KeyIssuer(hasher, hasher), hasher, nothing, production=cast("Production", way)
+    )
 
 
 async def test_an_order_has_its_entry() -> None:

@@ -169,7 +169,7 @@ APART = (
     ),
     Apart(
         "docs/deployment.md",
-        "upstream bullion {",
+        "map $http_x_api_key $bullion_lane {",
         "tests/nodes/test_proxies.py::test_an_upgrade_that_is_put_back",
         _PROXY,
     ),
@@ -288,12 +288,6 @@ APART = (
         "tests/docs/test_every_block.py::test_the_refusal_that_is_shown_is_one",
         "a shape; the page is generated, and has nothing to send",
     ),
-    Apart(
-        "docs/scaling.md",
-        "# .env of the second service",
-        f"{_SCALING}test_the_settings_it_shows_are_read",
-        _ENV,
-    ),
     Apart("docs/scaling.md", "# .env\nBULLION", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
     Apart(
         "docs/events.md",
@@ -338,6 +332,12 @@ APART = (
         "a question, which a terminal is asked",
     ),
     Apart("docs/scaling.md", "cores = ", "", _FORMULA),
+    Apart(
+        "docs/scaling.md",
+        "key_test.shree.",
+        f"{_SCALING}test_the_lane_it_shows_is_the_beginning_of_the_id",
+        _PICTURE,
+    ),
     Apart("docs/failover.md", "# .env", f"{_FAILOVER}test_the_settings_it_shows_are_read", _ENV),
     Apart("docs/failover.md", "# /etc/patroni", _PATRONI, _CLUSTER),
     Apart("docs/failover.md", "patronictl", _PATRONI, _CLUSTER),
@@ -361,14 +361,8 @@ APART = (
     ),
     Apart(
         "docs/scaling.md",
-        "map $http_x_api_key",
-        f"{_SCALING}test_the_load_balancer_finds_the_id_of_a_key",
-        _NGINX,
-    ),
-    Apart(
-        "docs/scaling.md",
         "map $host $bullion_deployment",
-        f"{_SCALING}test_the_load_balancer_finds_the_id_of_a_key",
+        f"{_SCALING}test_the_load_balancer_sends_brokers_to_their_deployments",
         _NGINX,
     ),
     Apart("docs/scaling.md", "ALTER SYSTEM", f"{_SCALING}test_what_it_tells_the_primary_can_be_told", _SQL),

@@ -12,8 +12,7 @@ from bench.ratios import RATIOS
 from bullion.accounts.switches import BudgetLimits
 from bullion.booking import queue, verify
 from bullion.catalogue import clients
-from bullion.environment import Environment
-from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.keys import issuer
 from bullion.settings import Settings, read_settings
 from bullion.store import batch_loader, postgres, traces
 from bullion.store.postgres import PostgresEngine
@@ -80,22 +79,27 @@ def test_its_numbers_are_those_of_the_code() -> None:
 
 def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
     shown = of_language("ini")
-    assert len(shown) == 2
+    assert len(shown) == 1
     for block in shown:
         file = tmp_path / ".env"
         file.write_text(block.text, "utf-8")
         assert read_settings({}, file) != Settings()
 
 
-def test_the_load_balancer_finds_the_id_of_a_key() -> None:
-    sticky, _ = of_language("nginx")
-    (pattern,) = re.findall(r'"~(.+)" \$bullion_key;', sticky.text)
-    key_id = new_key_id()
-    for environment in Environment:
-        found = re.match(pattern.replace("(?<", "(?P<"), write_key(environment, "main", key_id, new_secret()))
-        assert found is not None
-        assert found["bullion_key"] == key_id
-    assert all(block.text.count("{") == block.text.count("}") for block in of_language("nginx"))
+def test_the_load_balancer_sends_brokers_to_their_deployments() -> None:
+    (block,) = of_language("nginx")
+    (variable,) = re.findall(r"map \$host (\$\w+) \{", block.text)
+    assert f"proxy_pass http://{variable};" in flat()
+    assert block.text.count("{") == block.text.count("}")
+
+
+def test_the_lane_it_shows_is_the_beginning_of_the_id() -> None:
+    (shown,) = [block.text for block in of_language("text") if block.text.startswith("key_test")]
+    key, below = shown.splitlines()
+    assert re.fullmatch(r"[0-9a-f]{16}", key.split(".")[2])
+    assert below == f"{' ' * key.index(key.split('.')[2])}lane"
+    assert len("lane") == issuer.LANE_DIGITS
+    assert f"{16**issuer.LANE_DIGITS:,} lanes" in flat()
 
 
 def test_partitions_take_the_schema_as_it_is(postgres: Postgres) -> None:

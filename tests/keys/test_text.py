@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bullion.environment import Environment
-from bullion.keys.text import KeyText, new_key_id, new_secret, read_key, secret_from, write_key
+from bullion.keys.text import KeyText, new_secret, read_key, secret_from, write_key
 from bullion.refusals.catalogue import MALFORMED_CREDENTIAL, MISSING_CREDENTIAL
 
 RANDOM = st.binary(min_size=32, max_size=32)
@@ -43,11 +43,10 @@ def test_two_secrets_of_different_bits_differ(pair: list[bytes]) -> None:
     assert secret_from(pair[0]) != secret_from(pair[1])
 
 
-def test_new_ids_and_secrets_differ_and_have_their_shape() -> None:
+def test_new_secrets_differ_and_have_their_shape() -> None:
     secrets = {new_secret() for _ in range(100)}
     assert len(secrets) == 100
     assert all(re.fullmatch(r"[0-9A-Za-z]{43}[0-9a-f]{8}", secret) for secret in secrets)
-    assert len({new_key_id() for _ in range(100)}) == 100
 
 
 def test_no_header_and_an_empty_one_are_missing() -> None:

@@ -14,7 +14,7 @@ from .servers import find, free_port, wait_for_port
 
 _PAGE = ROOT / "docs/deployment.md"
 _SHOWN = ("10.0.0.11:8000", "10.0.0.12:8000")
-"""The nodes of the page."""
+"""The nodes of the page. Further ones get lines like that of the last."""
 _NGINX = """
 daemon off;
 master_process off;
@@ -34,7 +34,7 @@ http {{
 
 
 def nginx_configuration(folder: Path, port: int, nodes: Sequence[str]) -> str:
-    shown = _block("nginx", "upstream bullion {", nodes)
+    shown = _block("nginx", "map $http_x_api_key $bullion_lane {", nodes)
     shown = _exchange(shown, r"listen 443 ssl;", f"listen 127.0.0.1:{port};")
     shown = _exchange(shown, r"ssl_certificate\w* .*;\n", "")
     return _NGINX.format(folder=folder, shown=shown)
@@ -47,7 +47,7 @@ def haproxy_configuration(port: int, nodes: Sequence[str]) -> str:
 
 @contextlib.contextmanager
 def proxies(nodes: Sequence[str]) -> Iterator[list[str]]:
-    """The addresses of both, in front of two nodes given as host and port."""
+    """The addresses of both, in front of two or more nodes given as host and port."""
     folder = Path(tempfile.mkdtemp(prefix="bullion-proxies-"))
     ports = [free_port(), free_port()]
     files = [folder / "nginx.conf", folder / "haproxy.cfg"]
@@ -67,7 +67,13 @@ def _block(language: str, begins: str, nodes: Sequence[str]) -> str:
     (text,) = [
         block.text for block in blocks(_PAGE) if block.language == language and block.text.startswith(begins)
     ]
-    for shown, node in zip(_SHOWN, nodes, strict=True):
+    lines = text.splitlines()
+    for number, node in enumerate(nodes[len(_SHOWN) :]):
+        (last,) = [place for place, line in enumerate(lines) if _SHOWN[-1] in line]
+        line = lines[last].replace(_SHOWN[-1], node).replace("server two ", f"server more{number} ")
+        lines.insert(last + 1 + number, line)
+    text = "\n".join(lines)
+    for shown, node in zip(_SHOWN, nodes, strict=False):
         text = _exchange(text, re.escape(shown), node)
     return text
 

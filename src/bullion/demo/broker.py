@@ -26,6 +26,7 @@ from bullion.desk.unreadable import read_or_unreadable
 from bullion.environment import Environment
 from bullion.hedge.venues import abilities_of
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import LANE_DIGITS, NewKey
 from bullion.keys.key import DEFAULT_SCOPES
 from bullion.keys.text import secret_from, write_key
 from bullion.records.clients import UsedKey
@@ -171,21 +172,25 @@ async def _existing(records: Records, broker: str) -> set[str]:
 async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environment) -> DemoKey:
     """The demo's key for an account; if the desk has revoked or rotated it, the next one."""
     desk, actor = node.desk, node.first_actor
+    account_id = await desk.read(actor, "demo", lambda records: records.account_id(actor.broker, login_id))
+    lane = desk.key_issuer.lane(account_id or 0)
     turn = 1
     while True:
         seed = f"{actor.broker} {login_id} {environment} {turn}".encode()
-        key_id = hasher.hash(b"id " + seed).hex()[:16]
-        secret = secret_from(hasher.hash(b"secret " + seed))
-        used = await desk.read(actor, "demo", partial(_find_key, broker=actor.broker, key_id=key_id))
+        random_digits = hasher.hash(b"id " + seed).hex()[: 16 - LANE_DIGITS]
+        new = NewKey(f"{lane}{random_digits}", secret_from(hasher.hash(b"secret " + seed)))
+        used = await desk.read(actor, "demo", partial(_find_key, broker=actor.broker, key_id=new.key_id))
         if used is None:
             body = KeyBody(
                 environment=environment.value,
                 name=f"demo {environment}",
                 scopes=[scope.value for scope in DEFAULT_SCOPES],
             )
-            await keys.issue_key(desk, actor, login_id, body, key_id=key_id, secret=secret)
+            await keys.issue_key(desk, actor, login_id, body, new=new)
         if used is None or _usable(used):
-            return DemoKey(login_id, environment, write_key(environment, actor.broker, key_id, secret))
+            return DemoKey(
+                login_id, environment, write_key(environment, actor.broker, new.key_id, new.secret)
+            )
         turn += 1
 
 

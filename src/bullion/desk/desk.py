@@ -13,6 +13,7 @@ from bullion.hedge.venue import SIMULATED, VenueAbilities
 from bullion.hedge.venues import abilities_of
 from bullion.keys.encryption import Cipher
 from bullion.keys.hashing import Hasher
+from bullion.keys.issuer import KeyIssuer
 from bullion.orders.instant import instant_text
 from bullion.orders.trace import TraceLog
 from bullion.records.audit import Chain, Entry, Head
@@ -59,7 +60,7 @@ class ChangeResult:
 class Desk:
     store: RecordStore
     chain: Chain
-    key_hasher: Hasher
+    key_issuer: KeyIssuer
     token_hasher: Hasher
     refresh: Callable[[], Awaitable[None]]
     """Reads the store into this node's memory, so that a change takes effect here before it is answered."""

@@ -76,10 +76,6 @@ def write_key(environment: Environment, broker: str, key_id: str, secret: str) -
     return f"{_PREFIX[environment]}.{broker}.{key_id}.{secret}"
 
 
-def new_key_id() -> str:
-    return secrets.token_hex(8)
-
-
 def new_secret() -> str:
     return secret_from(secrets.token_bytes(32))
 

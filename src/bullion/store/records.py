@@ -190,6 +190,11 @@ class Records(
         row = await self._find("one_account", broker, login_id)
         return None if row is None else readable(await self._client(row))
 
+    async def account_id(self, broker: str, login_id: str) -> int | None:
+        """Also of an account that cannot be read."""
+        row = await self._find("one_account", broker, login_id)
+        return None if row is None else int(row["id"])
+
     async def clients(self, broker: str, page: Page) -> tuple[list[Client | Unreadable], int]:
         found, total = await self._page("accounts_page", "count_accounts", broker, page)
         return [await self._client(row) for row in found], total
@@ -247,6 +252,7 @@ class Records(
         return [row_decoders.used_key(row) for row in found], total
 
     async def insert_key(self, key: Key, secret_id: str = "") -> None:
+        """May raise AlreadyExists."""
         await self._record_change("key", key.broker, key.key_id)
         await self._transaction.run("insert_key", *rows.key_values(key), secret_id)
 

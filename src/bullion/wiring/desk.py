@@ -14,6 +14,7 @@ from bullion.desk.desk import Desk
 from bullion.desk.price_lock import PriceLocks
 from bullion.desk.unreadable import read_or_unreadable
 from bullion.faults import AlreadyExists
+from bullion.keys.issuer import KeyIssuer
 from bullion.orders.trace import TraceLog
 from bullion.rates.feeds.simulated import INSTRUMENTS
 from bullion.records.token import Actor, Role
@@ -35,7 +36,7 @@ def make_desk(
     return Desk(
         store=store.records,
         chain=store.chain,
-        key_hasher=store.hashers.keys,
+        key_issuer=KeyIssuer(store.hashers.keys, store.hashers.lanes),
         token_hasher=store.hashers.tokens,
         refresh=refresh,
         fed_instruments=frozenset(INSTRUMENTS if settings.feed == "simulated" else ()),

@@ -25,6 +25,8 @@ class Hashers:
     """One for each purpose, so that a hash made for one is not valid for another."""
 
     keys: Hasher
+    lanes: Hasher
+    """For the first digits of new keys' ids: see `keys.issuer`."""
     tokens: Hasher
     audit: Hasher
     console: Hasher
@@ -42,6 +44,7 @@ class Hashers:
 
         return cls(
             keys=hasher("keys"),
+            lanes=hasher("lanes"),
             tokens=hasher("tokens"),
             audit=hasher("audit"),
             console=hasher("console"),

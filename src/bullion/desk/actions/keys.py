@@ -10,8 +10,10 @@ from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.environment import Environment
+from bullion.faults import AlreadyExists
+from bullion.keys.issuer import NewKey
 from bullion.keys.key import Key, Network, Scope, scope_names
-from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.keys.text import write_key
 from bullion.orders.instant import instant_text
 from bullion.records.clients import UsedKey
 from bullion.records.page import Page
@@ -35,17 +37,14 @@ _US_PER_S = 1_000_000
     shown_once="key",
 )
 async def issue_key(
-    desk: Desk,
-    actor: Actor,
-    login_id: str,
-    body: KeyBody,
-    *,
-    key_id: str | None = None,
-    secret: str | None = None,
+    desk: Desk, actor: Actor, login_id: str, body: KeyBody, *, new: NewKey | None = None
 ) -> View:
     """Issue a key to an account. Its secret is shown only once."""
     # Only the demo hands in a key's id and secret.
-    key_id, secret = key_id or new_key_id(), secret or new_secret()
+    if new is None:
+        found = await desk.read(actor, "client", lambda records: find_client(records, actor.broker, login_id))
+        new = desk.key_issuer.new_key(found.account.id)
+    issued = new
     expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
 
     async def work(records: Records) -> ChangeResult:
@@ -53,24 +52,21 @@ async def issue_key(
         now_us = await records.now_us()
         _require_future(expires_at_us, now_us)
         key = Key(
-            key_id=key_id,
+            key_id=issued.key_id,
             broker=actor.broker,
             account_id=client.account.id,
             environment=Environment(body.environment),
             name=body.name,
             scopes=frozenset(Scope(scope) for scope in body.scopes),
-            secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
+            secret_hash=desk.key_issuer.secret_hash(issued.secret),
             allowed_addresses=_networks(body.allowed_addresses),
             created_at_us=now_us,
             expires_at_us=expires_at_us,
         )
-        await records.insert_key(key, desk.key_hasher.secret_id)
         shown = view(UsedKey(key, login_id, None))
-        return ChangeResult(
-            None, shown, {**shown, "key": write_key(key.environment, key.broker, key_id, secret)}
-        )
+        return ChangeResult(None, shown, {**shown, "key": await _insert(desk, records, key, issued)})
 
-    return await desk.change(actor, f"{login_id} {key_id}", work)
+    return await desk.change(actor, f"{login_id} {issued.key_id}", work)
 
 
 @action(
@@ -83,7 +79,6 @@ async def issue_key(
 )
 async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) -> View:
     """Replace a key with a new one. Both work until the overlap ends."""
-    new_id, secret = new_key_id(), new_secret()
 
     async def work(records: Records) -> ChangeResult:
         used = await _find(records, actor.broker, key_id)
@@ -93,20 +88,29 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         if old.replaced_by is not None:
             raise RefusalError(CONFLICT, f"This key was rotated already; its successor is {old.replaced_by}.")
         now_us = await records.now_us()
+        new = desk.key_issuer.new_key(old.account_id)
         successor = replace(
             _changed(old, body, now_us),
-            key_id=new_id,
-            secret_hash=desk.key_hasher.hash(secret.encode("ascii")),
+            key_id=new.key_id,
+            secret_hash=desk.key_issuer.secret_hash(new.secret),
             created_at_us=now_us,
         )
-        await records.insert_key(successor, desk.key_hasher.secret_id)
-        await records.replace_key(old, new_id, now_us + body.overlap_s * _US_PER_S)
+        text = await _insert(desk, records, successor, new)
+        await records.replace_key(old, new.key_id, now_us + body.overlap_s * _US_PER_S)
         shown = view(UsedKey(successor, used.login_id, None))
-        text = write_key(successor.environment, successor.broker, new_id, secret)
         replaced = view(await _find(records, actor.broker, key_id))
         return ChangeResult(view(used), {"replaced": replaced, "successor": shown}, {**shown, "key": text})
 
     return await desk.change(actor, key_id, work)
+
+
+async def _insert(desk: Desk, records: Records, key: Key, new: NewKey) -> str:
+    """Give the text of the key, which is not stored."""
+    try:
+        await records.insert_key(key, desk.key_issuer.secret_id)
+    except AlreadyExists:
+        raise RefusalError(CONFLICT, "The random id of the new key is in use. Try again.") from None
+    return write_key(key.environment, key.broker, key.key_id, new.secret)
 
 
 def _changed(old: Key, body: RotateBody, now_us: int) -> Key:
