@@ -550,6 +550,13 @@ async def test_a_book_that_another_node_moved_is_decided_again(
     await sound(engine, other_changes={books[0]: 1, books[0] + 1: 1})
 
 
+async def test_decisions_in_vain_are_counted(node: Node, other_node: Node, books: list[int]) -> None:
+    assert await node.told(books[0], "a") == "booked"
+    assert await other_node.told(books[0], "b") == "booked"
+    assert await node.told(books[0], "c") == "booked"
+    assert (node.queue.counts.orders, node.queue.counts.decisions) == (2, 3)
+
+
 async def test_a_book_that_others_move_again_and_again_is_locked_at_last(
     node: Node, other_node: Node, books: list[int], engine: Engine
 ) -> None:

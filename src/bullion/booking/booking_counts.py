@@ -22,6 +22,8 @@ class RetryReason(StrEnum):
 class BookingCounts:
     def __init__(self) -> None:
         self.orders = 0
+        self.decisions = 0
+        """As many as there were orders, if none had to be decided again."""
         self.batches = [0] * (len(BATCH_BOUNDS) + 1)
         """How many batches there were, by the bounds of their size."""
         self.retries = dict.fromkeys(RetryReason, 0)

@@ -302,6 +302,7 @@ class BookingQueue:
         by_book: dict[int, list[QueueEntry]] = {}
         for entry in batch:
             by_book.setdefault(entry.attempt.book_id, []).append(entry)
+        self.counts.decisions += len(batch)
         now_us = self._catalogue.now_us()
         names = [entry.attempt.key_name for entry in batch if entry.settled is None]
 

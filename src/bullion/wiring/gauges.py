@@ -361,16 +361,25 @@ class NodeGauges:
             registry=self._registry,
         )
 
+        decisions = Counter(
+            "bullion_booking_decisions",
+            "Times that an order was decided.",
+            ["environment"],
+            registry=self._registry,
+        )
+
         def of_queue(environment: str, queue: BookingQueue) -> Callable[[], None]:
             copies = {
                 reason: CounterCopy(retries.labels(environment, reason.value))
                 for reason in queue.counts.retries
             }
             sizes = _BatchCopy(batches.labels(environment))
+            decided = CounterCopy(decisions.labels(environment))
 
             def publish() -> None:
                 waiting.labels(environment).set(queue.waiting_number)
                 sizes.update(queue.counts)
+                decided.update(queue.counts.decisions)
                 for reason, number in queue.counts.retries.items():
                     copies[reason].update(number)
 
