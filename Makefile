@@ -71,7 +71,7 @@ generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, 
 docs: $(VENV)/.docs-ok ## Build the documentation as a site, into build/site
 	@$(BIN)/python -m tools.site
 
-bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some six minutes
+bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some ten minutes
 	@$(BIN)/python -m tools.servers
 	@$(BIN)/python -m bench
 

@@ -10,8 +10,10 @@ from tests.support.servers import NotInstalled
 
 from .beside_console import measure_beside_console
 from .charts import write_charts
+from .environment import environment, told
 from .extent import FULL, FULL_GROWTH, QUICK, Extent
 from .faults import CallFailed
+from .filling import measure_filling
 from .findings import Findings
 from .footprint import measure_footprints
 from .growing import measure_growths
@@ -38,6 +40,7 @@ def main() -> None:
     wanted = parser.parse_args()
     wanted.results.unlink(missing_ok=True)  # or a run that fails would seem to have left it
     extent = QUICK if wanted.quick else FULL_GROWTH if wanted.full else FULL
+    _say(f"on {told(environment())}")
     try:
         findings = _measure(extent)
     except CallFailed as failure:
@@ -57,13 +60,15 @@ def _measure(extent: Extent) -> Findings:
         with running_bench(extent, shared, _say) as bench:
             run = measure_rounds(extent, bench.probes(), _say)
             memory = bench.memory()
+            decisions = bench.decisions()
         beside_console = measure_beside_console(extent, shared, _say)
         streams = measure_streams(extent, shared, _say)
         footprints = measure_footprints(extent, shared, _say)
     market = measure_market_lines(extent, _say)
-    # It has servers of its own, beside which nothing else should run.
+    # These have servers of their own, beside which nothing else should run.
+    filling = None if shared is None else measure_filling(extent, _say)
     growths = measure_growths(extent, ("sqlite",) if shared is None else ("sqlite", "pg"), _say)
-    return Findings(run, memory, footprints, growths, beside_console, streams, market)
+    return Findings(run, memory, footprints, growths, decisions, beside_console, streams, filling, market)
 
 
 def _servers(stack: contextlib.ExitStack) -> Servers | None:

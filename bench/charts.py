@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .figures import RATE
+from .filling_chart import write_filling_chart
 from .findings import Findings
 from .growth import Pair
 from .picture import Bar, Chart, svg
@@ -27,6 +28,8 @@ def write_charts(folder: Path, findings: Findings) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
         (folder / name).write_text(svg(chart), "utf-8")
+    if findings.filling is not None:
+        write_filling_chart(folder, findings.filling)
 
 
 def _targets(ratios: list[RatioResult]) -> Chart:
@@ -69,7 +72,8 @@ def _orders(findings: Findings) -> Chart:
                 "Floors",
                 [bar for call, label in floors.items() for bar in _best(findings, call, label, "floor")],
             ),
-            ("Test orders", _by_store(findings, "orders")),
+            ("Test orders of 32 accounts", _by_store(findings, "orders")),
+            ("Test orders of 2,000 accounts", _by_store(findings, "orders_2000")),
             ("Production orders, a simulated venue at 0 ms", _by_store(findings, "production")),
         ],
     )

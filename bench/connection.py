@@ -1,7 +1,9 @@
-"""One keep-alive connection of the load generator: sends a request, waits for its answer, sends again."""
+"""One keep-alive connection of the load generator: sends a request, waits for its answer, sends the next."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from itertools import cycle
 from random import getrandbits
 from time import perf_counter_ns
 from typing import cast
@@ -18,18 +20,17 @@ _LENGTH = b"\r\ncontent-length:"
 class JobState:
     """What all connections of a job have in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, fresh_keys: bool) -> None:
+        self.fresh_keys = fresh_keys
+        """Whether requests are forms, into which a key goes each time."""
         self.took_ns: list[int] = []
         self.errors: Counter[str] = Counter()
         self.stopping = False
 
 
 class Connection(asyncio.Protocol):
-    def __init__(self, request: bytes, state: JobState) -> None:
-        self._request = request
-        before, fresh, after = request.partition(FRESH_KEY)
-        # Everything but the key is put together once: what the generator spends, the server cannot have.
-        self._form = before.replace(b"%", b"%%") + b"%036x" + after.replace(b"%", b"%%") if fresh else b""
+    def __init__(self, requests: Sequence[bytes], state: JobState) -> None:
+        self._requests = cycle(requests)
         self._state = state
         self._received = b""
         self._sent_ns = 0
@@ -67,14 +68,21 @@ class Connection(asyncio.Protocol):
 
     def _send(self) -> None:
         self._sent_ns = perf_counter_ns()
+        request = next(self._requests)
         # Keys are random, as a client's UUIDs are: in a row, they would all go to the same page of an index.
-        self._transport.write(self._form % getrandbits(144) if self._form else self._request)
+        self._transport.write(request % getrandbits(144) if self._state.fresh_keys else request)
 
     def _end(self, fault: str | None) -> None:
         if fault is not None:
             self._state.errors[fault] += 1
         self.ended.set()
         self._transport.close()
+
+
+def form_of(request: bytes) -> bytes:
+    """Everything but the key is put together once: what the generator spends, the server cannot have."""
+    before, _, after = request.partition(FRESH_KEY)
+    return before.replace(b"%", b"%%") + b"%036x" + after.replace(b"%", b"%%")
 
 
 def fault_of(received: bytes) -> str | None:

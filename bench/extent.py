@@ -16,6 +16,8 @@ class Extent:
     starts: int
     clients: int
     """Accounts that trade, as in a busy hour."""
+    many_clients: int
+    """Accounts that trade where it matters that they are many."""
     footprint_stores: tuple[str, ...]
     accounts: int
     """In the catalogue, where its memory is measured."""
@@ -24,6 +26,8 @@ class Extent:
     growth_rounds: int
     streams: int
     """Idle streams, whose memory is measured."""
+    filling_s: int
+    """For so long orders fill a new store; 0 leaves that out."""
 
 
 # More rounds rather than longer ones: noise that lasts for seconds then spoils some of them, and the median
@@ -37,11 +41,13 @@ FULL = Extent(
     store_floor_s=1,
     starts=3,
     clients=32,
+    many_clients=2_000,
     footprint_stores=("sqlite", "pg"),
     accounts=100_000,
     growth_orders=1_000_000,
     growth_rounds=20,
     streams=2_000 + 30,
+    filling_s=120,
 )
 FULL_GROWTH = replace(FULL, growth_orders=10_000_000, growth_rounds=60)
 QUICK = Extent(
@@ -53,9 +59,11 @@ QUICK = Extent(
     store_floor_s=None,
     starts=1,
     clients=4,
+    many_clients=200,
     footprint_stores=("sqlite",),
     accounts=200,
     growth_orders=0,
     growth_rounds=0,
     streams=60,
+    filling_s=0,
 )

@@ -31,7 +31,13 @@ def server_us(outcome: Outcome) -> float | None:
     return None if outcome.server is None else outcome.server.ran_ns / 1000 / outcome.requests
 
 
+def whole_us(outcome: Outcome) -> float | None:
+    return None if outcome.whole_cpu_ns is None else outcome.whole_cpu_ns / 1000 / outcome.requests
+
+
 RATE = Figure("requests_per_s", "calls/s", ",.0f", 0, lambda outcome: outcome.requests_per_s)
+LOOP_US = Figure("server_us_per_request", "CPU µs", ".1f", 1, server_us)
+WHOLE_US = Figure("whole_us_per_request", "in all", ".0f", 1, whole_us)
 BUSY = Figure("server_busy", "busy", ".0%", 2, _server_busy)
 LOAD_CPU = Figure("load_cpu", "load", ".0%", 2, lambda outcome: outcome.load_cpu)
 FIGURES = (
@@ -40,7 +46,8 @@ FIGURES = (
     Figure("p99_us", "p99 µs", ",.0f", 1, lambda outcome: outcome.p99_us),
     Figure("server_cpu", "CPU", ".0%", 2, _server_cpu),
     BUSY,
-    Figure("server_us_per_request", "CPU µs", ".1f", 1, server_us),
+    LOOP_US,
+    WHOLE_US,
     LOAD_CPU,
 )
 

@@ -9,16 +9,17 @@ import contextlib
 import gc
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from time import perf_counter_ns, process_time_ns
+from time import perf_counter_ns, process_time_ns, time
 
 import msgspec
 import uvloop
 
-from .connection import Connection, JobState
-from .cpu import CpuTime, cpu_time
+from .connection import FRESH_KEY, Connection, JobState, form_of
+from .cpu import CpuTime, cpu_time, tree_cpu_ns
+from .turns import Sharing, turns_of
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _CONNECT_S = 10
@@ -30,11 +31,22 @@ _STOP_S = 30
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     requests: tuple[bytes, ...]
-    """The connections take turns with these."""
     connections: int
+    sharing: Sharing = Sharing.ONE
+    """Which of the requests each connection sends."""
     warm_up_s: float
     seconds: float
     server_pids: tuple[int, ...]
+    tree_pids: tuple[int, ...] = ()
+    """The processes at the head of everything that takes part: the service, its store, its limiter."""
+    by_second: bool = False
+    """Whether each second of it is told by itself."""
+
+
+class SecondOutcome(msgspec.Struct, frozen=True):
+    requests_per_s: float
+    p50_us: float
+    p99_us: float
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +61,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Of one core. Near 1.0 the generator itself would be the limit."""
     server: CpuTime | None = None
     """What the server's loops used meanwhile; None where the system does not tell."""
+    whole_cpu_ns: int | None = None
+    """What everything used that took part, but for a load generator."""
+    began_at_s: float = 0
+    """Since 1970."""
+    by_second: list[SecondOutcome] = []
 
     @classmethod
     def of(
@@ -58,6 +75,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         load_cpu: float | None = None,
         errors: dict[str, int] | None = None,
         server: CpuTime | None = None,
+        whole_cpu_ns: int | None = None,
     ) -> "Outcome":
         """From how long each answer took."""
         took_ns.sort()
@@ -69,6 +87,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
             errors=errors or {},
             load_cpu=load_cpu,
             server=server,
+            whole_cpu_ns=whole_cpu_ns,
         )
 
     @property
@@ -105,34 +124,53 @@ def running_generator() -> Iterator[Generator]:
 
 
 async def _run(job: Job) -> Outcome:
-    state = JobState()
+    state = JobState(fresh_keys=any(FRESH_KEY in each for each in job.requests))
+    requests = tuple(map(form_of, job.requests)) if state.fresh_keys else job.requests
+    turns = turns_of(requests, job.connections, job.sharing)
     try:
         async with asyncio.timeout(_CONNECT_S):
-            connections = [await _connect(job, number, state) for number in range(job.connections)]
+            connections = [await _connect(job.port, each, state) for each in turns]
     except (OSError, TimeoutError) as error:
         return Outcome(requests=0, seconds=1, errors={f"no connection ({type(error).__name__})": 1})
     await asyncio.sleep(job.warm_up_s)
 
     state.took_ns = []
+    whole_ns = tree_cpu_ns(job.tree_pids)
     server, own_ns, started_ns = cpu_time(job.server_pids), process_time_ns(), perf_counter_ns()
-    await asyncio.sleep(job.seconds)
+    began_at_s = time()
+    by_second = await _seconds(int(job.seconds), state, started_ns) if job.by_second else []
+    await asyncio.sleep(job.seconds - len(by_second))
     await _first_answer(state)
     took_ns, state.took_ns = state.took_ns, []
     wall_ns = perf_counter_ns() - started_ns
     own_ns = process_time_ns() - own_ns
-    server_now = cpu_time(job.server_pids)
+    server_now, whole_now_ns = cpu_time(job.server_pids), tree_cpu_ns(job.tree_pids)
 
     state.stopping = True
     await _last_answers(connections, state)
     if not took_ns:
         state.errors["nothing was answered"] += 1
     used = server_now.since(server) if server is not None and server_now is not None else None
-    return Outcome.of(took_ns, wall_ns / 1e9, own_ns / wall_ns, dict(state.errors), used)
+    whole = whole_now_ns - whole_ns if whole_now_ns is not None and whole_ns is not None else None
+    outcome = Outcome.of(took_ns, wall_ns / 1e9, own_ns / wall_ns, dict(state.errors), used, whole)
+    return msgspec.structs.replace(outcome, began_at_s=began_at_s, by_second=by_second)
 
 
-async def _connect(job: Job, number: int, state: JobState) -> Connection:
-    make = partial(Connection, job.requests[number % len(job.requests)], state)
-    _, connection = await asyncio.get_running_loop().create_connection(make, "127.0.0.1", job.port)
+async def _seconds(number: int, state: JobState, started_ns: int) -> list[SecondOutcome]:
+    found: list[SecondOutcome] = []
+    before_ns, answered = started_ns, 0
+    for each in range(1, number + 1):
+        await asyncio.sleep(max(0.0, (started_ns + each * 1_000_000_000 - perf_counter_ns()) / 1e9))
+        now_ns, took_ns = perf_counter_ns(), sorted(state.took_ns[answered:])
+        rate = len(took_ns) * 1e9 / (now_ns - before_ns)
+        found.append(SecondOutcome(rate, _percentile_us(took_ns, 50), _percentile_us(took_ns, 99)))
+        before_ns, answered = now_ns, answered + len(took_ns)
+    return found
+
+
+async def _connect(port: int, requests: Sequence[bytes], state: JobState) -> Connection:
+    make = partial(Connection, requests, state)
+    _, connection = await asyncio.get_running_loop().create_connection(make, "127.0.0.1", port)
     return connection
 
 

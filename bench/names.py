@@ -11,6 +11,7 @@ MEASURED = (
     *("sqlite3", "plain_sqlite", "production_sqlite", "orders_sqlite", "bookings_sqlite"),
     *("post_floor", "bookings_pg", "orders_pg"),
     *("production_pg", "production_book_pg", "pgbench", "plain_pg", "orders_pg_w2", "production_pg_w2"),
+    *("orders_2000_pg", "orders_2000_pg_w2", "orders_mixed_pg_w2", "orders_mixed_pg"),
 )
 """One after the other: a floor stands between those that are divided by it.
 
@@ -21,5 +22,6 @@ SHOWN = (
     *("get_floor", "list_floor", "post_floor", "sqlite3", "pgbench", "plain_sqlite", "plain_pg"),
     *("bookings_sqlite", "bookings_pg"),
     *(f"{call}_{store}" for call in ("me", "positions", "order", "list") for store in STORES),
-    *(f"{call}_{store}" for call in ("orders", "production", "production_book") for store in STORES),
+    *(f"{call}_{store}" for call in ("orders", "orders_2000", "orders_mixed") for store in STORES),
+    *(f"{call}_{store}" for call in ("production", "production_book") for store in STORES),
 )

@@ -5,6 +5,7 @@ order, move the book, commit.
 """
 
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 from tests.support.servers import find
 
+from .cpu import tree_cpu_ns
 from .faults import CallFailed
 from .load import Outcome
 from .rows import RowSizes
@@ -50,6 +52,8 @@ COMMIT;
 _RATE = re.compile(r"tps = ([0-9.]+) \(without initial connection time\)")
 _DONE = re.compile(r"number of transactions actually processed: ([0-9]+)")
 _TIMEOUT_S = 120
+_BACKENDS_END_S = 0.05
+"""Until the server has waited for the processes that it had for pgbench, and so counts their CPU time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +62,25 @@ class Pgbench:
 
     url: str
     sizes: RowSizes
+    server_pid: int | None = None
+    """Of PostgreSQL's first process: whose CPU time counts, with that of its children."""
 
     def measure(self, clients: int, *, seconds: int | None = None, transactions: int = 100) -> Outcome:
         """For so long, or so many transactions of each client."""
         extent = ["-t", str(transactions)] if seconds is None else ["-T", str(seconds)]
+        server_ns, own_ns = self._server_ns(), _waited_for_ns()
         said = self._run(clients, extent)
+        own_ns = _waited_for_ns() - own_ns
+        time.sleep(_BACKENDS_END_S)
+        server_now_ns = self._server_ns()
         rate, done = _RATE.search(said), _DONE.search(said)
         if rate is None or done is None or int(done[1]) == 0:
             raise CallFailed(f"pgbench did not say how fast it was:\n{said}")
-        return Outcome(requests=int(done[1]), seconds=int(done[1]) / float(rate[1]))
+        whole_ns = None if server_ns is None or server_now_ns is None else server_now_ns - server_ns + own_ns
+        return Outcome(requests=int(done[1]), seconds=int(done[1]) / float(rate[1]), whole_cpu_ns=whole_ns)
+
+    def _server_ns(self) -> int | None:
+        return None if self.server_pid is None else tree_cpu_ns([self.server_pid])
 
     def _run(self, clients: int, extent: list[str]) -> str:
         address = urlsplit(self.url)
@@ -88,3 +102,9 @@ class Pgbench:
         if done.returncode != 0 or "aborted" in done.stderr:
             raise CallFailed(f"pgbench failed:\n{done.stderr.strip()}")
         return done.stdout
+
+
+def _waited_for_ns() -> int:
+    """CPU time of all processes that this one started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return int((used.ru_utime + used.ru_stime) * 1e9)

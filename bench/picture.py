@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil
 
-_WIDTH = 860
+WIDTH = 860
 _LABEL, _VALUE = 270, 200
 """What stands left and right of the bars."""
 _TOP, _ROW, _GAP, _BOTTOM = 62, 24, 16, 34
-_SPACE = _WIDTH - _LABEL - _VALUE
+_SPACE = WIDTH - _LABEL - _VALUE
 
-_DESCRIBED = 'role="img" aria-labelledby="title desc"'
-_STYLE = """
+DESCRIBED = 'role="img" aria-labelledby="title desc"'
+STYLE = """
     .ground { fill: #ffffff; stroke: #d0d7de; }
     .bar { fill: #3b6ea5; }
     .floor { fill: #afb8c1; }
     .good { fill: #2e7d32; }
     .bad { fill: #c4432b; }
     .spread { stroke: #1f2328; stroke-width: 1.5; }
+    .line { fill: none; stroke: #3b6ea5; stroke-width: 1.5; }
     .mark { stroke: #57606a; stroke-width: 1.5; stroke-dasharray: 4 3; }
     text {
       font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
@@ -34,6 +35,7 @@ _STYLE = """
       .good { fill: #56c860; }
       .bad { fill: #f0785f; }
       .spread { stroke: #e6edf3; }
+      .line { stroke: #6ea8e0; }
       .mark { stroke: #9aa4af; }
       text { fill: #e6edf3; }
       .note { fill: #9aa4af; }
@@ -73,11 +75,11 @@ def svg(chart: Chart) -> str:
     longest = max([bar.high or bar.value for bar in bars] + [chart.mark or 0], default=1)
     most = min(longest, chart.most or longest) or 1
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" {_DESCRIBED}>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {DESCRIBED}>',
         f'  <title id="title">{escape(chart.heading)}</title>',
         f'  <desc id="desc">{escape(_described(chart.note, bars))}</desc>',
-        f"  <style>{_STYLE}  </style>",
-        f'  <rect class="ground" x="0.5" y="0.5" width="{_WIDTH - 1}" height="{height - 1}" rx="10"/>',
+        f"  <style>{STYLE}  </style>",
+        f'  <rect class="ground" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="10"/>',
         f'  <text class="heading" x="20" y="28">{escape(chart.heading)}</text>',
         f'  <text class="note" x="20" y="47">{escape(chart.note)}</text>',
     ]

@@ -12,6 +12,7 @@ from tests.support.servers import NotInstalled, Postgres, Redis, find
 from . import bookings, pgbench, sqlite_floor
 from .bookings import Bookings, running_bookings
 from .calls import BASE, LIVE_BASE, get, orders
+from .decisions import decisions_per_order
 from .endpoint import Endpoint
 from .extent import Extent
 from .faults import CallFailed
@@ -19,12 +20,17 @@ from .floors import running_floor
 from .load import Generator, Job, Outcome, running_generator
 from .names import MEASURED
 from .processes import memory_bytes
-from .ratios import RATIOS
+from .ratio import RatioResult
+from .ratios import CROWD, RATIOS
 from .rows import RowSizes, sizes_of
 from .service import PLAIN, Service, running_service
 from .store import make_store
+from .turns import Sharing
 
 Servers = tuple[Postgres, Redis]
+_MANY = {"orders_2000": Sharing.PAIRS, "orders_mixed": Sharing.MIXED}
+_LONGER = 3
+"""Times a round of the other calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,9 @@ class Bench:
         if self._servers is not None:
             for name, workers in {"pg": 1, "pg_w2": 2}.items() if live else {"pg": 1}.items():
                 settings = self._shared(*self._servers) | {"BULLION_WORKERS": str(workers)}
+                many = len(_MANY) * self._extent.many_clients if live else 0
                 found[name] = self._stack.enter_context(
-                    running_service(module, self._extent.clients, live=live, book=False, **settings)
+                    running_service(module, self._extent.clients, 0, many, live=live, book=False, **settings)
                 )
         return found
 
@@ -106,8 +113,13 @@ class Bench:
         """
         most = max(self._extent.connections)
         for service in (*self._services.values(), *self._plain.values(), *self._by_book.values()):
-            for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE)):
-                if requests and (faults := self._http("", service.endpoint, requests, most).measure().errors):
+            warming = [
+                self._http("", service.endpoint, requests, most)
+                for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE))
+                if requests
+            ]
+            for probe in [*warming, *self._spread("", service, most)]:
+                if faults := probe.measure().errors:
                     raise CallFailed(f"Calls failed while a service was warmed up: {faults}.")
         for each in self._bookings.values():
             each.measure(self._extent.seconds)
@@ -144,7 +156,8 @@ class Bench:
             return None
         url = self._servers[0].new_database()
         make_store(url, pgbench.BOOKS)
-        return pgbench.Pgbench(url, sizes)
+        process = self._servers[0].process
+        return pgbench.Pgbench(url, sizes, None if process is None else process.pid)
 
     def _made_for_bookings(self) -> dict[str, Bookings]:
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bullion-bench-"))
@@ -161,11 +174,23 @@ class Bench:
 
     def probes(self) -> list[Probe]:
         """In the order in which they are measured."""
+        at_once = [*(list(self._at(each)) for each in self._extent.connections), list(self._in_a_crowd())]
         return [
             probe
-            for connections in self._extent.connections
-            for probe in sorted(self._at(connections), key=lambda each: MEASURED.index(each.call))
+            for probes in at_once
+            for probe in sorted(probes, key=lambda each: MEASURED.index(each.call))
         ]
+
+    def decisions(self) -> list[RatioResult]:
+        """How often two workers decide an order, with each way to spread accounts over connections."""
+        if "pg_w2" not in self._services:
+            return []
+        service = self._services["pg_w2"]
+        found = []
+        for probe in self._spread("pg_w2", service, max(self._extent.connections)):
+            name = "decisions_per_order" + ("_mixed" if probe.call.startswith("orders_mixed") else "")
+            found.append(decisions_per_order(name, probe.call, service.desk_url, probe.measure))
+        return [each for each in found if each is not None]
 
     def memory(self) -> dict[str, list[dict[str, int]]]:
         """Of each service, worker by worker."""
@@ -192,6 +217,12 @@ class Bench:
         for name, service in self._services.items():
             yield from self._writes(name, service, connections)
 
+    def _in_a_crowd(self) -> Iterator[Probe]:
+        if "pg" in self._services:
+            floor, service = self._floors["post_floor"], self._services["pg"]
+            yield self._http("post_floor", floor, orders(self._services["sqlite"].keys), CROWD)
+            yield self._http("orders_pg", service.endpoint, orders(service.keys), CROWD)
+
     def _writes(self, name: str, service: Service, connections: int) -> Iterator[Probe]:
         """Orders, and whatever orders are compared with on the same store."""
         most = max(self._extent.connections)
@@ -200,8 +231,10 @@ class Bench:
         if name in self._plain and connections in (1, most):
             plain = self._plain[name]
             yield self._http(f"plain_{name}", plain.endpoint, orders(plain.keys), connections)
-        yield self._http(f"orders_{name}", service.endpoint, orders(service.keys), connections)
+        requests, tree = orders(service.keys), () if name == "sqlite" else self._tree(service)
+        yield self._http(f"orders_{name}", service.endpoint, requests, connections, tree=tree)
         if connections == most:
+            yield from self._spread(name, service, connections)
             live = orders(service.live_keys, LIVE_BASE)
             yield self._http(f"production_{name}", service.endpoint, live, connections)
         if connections == most and name in self._by_book:
@@ -216,14 +249,44 @@ class Bench:
                 floor = partial(self._pgbench.measure, clients, seconds=self._extent.store_floor_s)
                 yield Probe("pgbench", clients, floor)
 
-    def _http(self, call: str, endpoint: Endpoint, requests: tuple[bytes, ...], connections: int) -> Probe:
+    def _spread(self, name: str, service: Service, connections: int) -> Iterator[Probe]:
+        """Orders of many accounts, if the service has them.
+
+        Each way to spread them has accounts of its own: after the one, the other would find books that other
+        workers moved. And it takes its time, so that every account has its turn.
+        """
+        for number, (call, sharing) in enumerate(_MANY.items()):
+            requests = orders(service.many_keys[number :: len(_MANY)])
+            if requests:
+                yield self._http(
+                    f"{call}_{name}", service.endpoint, requests, connections, sharing, longer=_LONGER
+                )
+
+    def _tree(self, service: Service) -> tuple[int, ...]:
+        """The service, and the servers that it works with."""
+        beside = () if self._servers is None else (each.process for each in self._servers)
+        return service.pid, *(each.pid for each in beside if each is not None)
+
+    def _http(
+        self,
+        call: str,
+        endpoint: Endpoint,
+        requests: tuple[bytes, ...],
+        connections: int,
+        sharing: Sharing = Sharing.ONE,
+        *,
+        tree: tuple[int, ...] = (),
+        longer: int = 1,
+    ) -> Probe:
         job = Job(
             port=endpoint.port,
             requests=requests,
             connections=connections,
+            sharing=sharing,
             warm_up_s=self._extent.warm_up_s,
-            seconds=self._extent.seconds,
+            seconds=self._extent.seconds * longer,
             server_pids=endpoint.pids,
+            tree_pids=tree,
         )
         return Probe(call, connections, partial(self._generator.measure, job))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .figures import Run, server_us
+from .figures import Figure, Run, server_us
 from .load import Outcome
 from .spread import Spread
 
@@ -71,7 +71,8 @@ class Ratio(Protocol):
     def points(self) -> tuple[Point, ...]:
         """What it is made of."""
 
-    def of(self, run: Run) -> RatioResult: ...
+    def of(self, run: Run) -> RatioResult | None:
+        """None where the system does not tell what it is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +112,18 @@ class PairRatio:
         return f"{self.work}, {own}, ÷ {self.floor} with {others}{best}"
 
     def _pairs(self, run: Run) -> list[tuple[Outcome, Outcome]]:
-        works = run.outcomes[self.work, self.connections]
-        floors = [run.outcomes[each] for each in self._floors]
-        return [
-            (works[number], max((each[number] for each in floors), key=lambda found: found.requests_per_s))
-            for number in works
-            if all(number in each for each in floors)
-        ]
+        works, floors = run.outcomes[self.work, self.connections], _best_by_round(run, self._floors)
+        return [(works[number], floors[number]) for number in works if number in floors]
+
+
+def _best_by_round(run: Run, points: Sequence[Point]) -> dict[int, Outcome]:
+    """Of several points the one that did most in a second."""
+    first, *others = (run.outcomes[each] for each in points)
+    return {
+        number: max([outcome, *(each[number] for each in others)], key=lambda found: found.requests_per_s)
+        for number, outcome in first.items()
+        if all(number in each for each in others)
+    }
 
 
 def _by_server_time(pairs: Sequence[tuple[Outcome, Outcome]]) -> Spread | None:
@@ -152,6 +158,34 @@ class TailRatio:
         ]
         divides = f"p99 ÷ p50 of {self.call} at {_counted(self.connections, 'connection')}"
         return RatioResult(self.name, Spread.of(rounds), divides, self.target, points=self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRatio:
+    """What one call costs as a part of what another does in the same round."""
+
+    name: str
+    cost: Figure
+    above: Sequence[Point]
+    below: Sequence[Point]
+    """Of several, the one that did most in a second."""
+    divides: str
+    target: Target | None
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return *self.above, *self.below
+
+    def of(self, run: Run) -> RatioResult | None:
+        above, below = (self._costs(run, points) for points in (self.above, self.below))
+        rounds = [above[number] / below[number] for number in above if number in below]
+        if not rounds:
+            return None
+        return RatioResult(self.name, Spread.of(rounds), self.divides, self.target, points=self.points)
+
+    def _costs(self, run: Run, points: Sequence[Point]) -> dict[int, float]:
+        read = {number: self.cost.read(each) for number, each in _best_by_round(run, points).items()}
+        return {number: cost for number, cost in read.items() if cost}
 
 
 def _counted(number: int, what: str) -> str:

@@ -7,6 +7,7 @@ import msgspec
 
 from .environment import environment
 from .figures import FIGURES, LOAD_CPU, NEAR_FULL, Run
+from .filling_results import filling_results
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
 from .growing import growth_results
@@ -27,6 +28,7 @@ def write_results(path: Path, findings: Findings) -> None:
         "worker_bound_bytes": BOUND_BYTES,
         "worker_memory_after_load": findings.memory,
         "market": market_results(findings.market),
+        "filling": filling_results(findings.filling),
         "growth": [growth_results(each) for each in findings.growths],
         "errors": sum(
             sum(each.errors.values()) for rounds in run.outcomes.values() for each in rounds.values()

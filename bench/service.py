@@ -19,6 +19,7 @@ from .calls import BASE, LIVE_BASE
 from .endpoint import Endpoint
 from .market import await_tradable, open_market
 from .processes import workers_of
+from .store import add_traders, make_store
 
 PLAIN = "bench.plain"
 _KEYS_EACH = 2
@@ -34,6 +35,11 @@ class Service:
     keys: tuple[str, ...]
     live_keys: tuple[str, ...]
     """Empty where production is off."""
+    many_keys: tuple[str, ...]
+    """Test keys of accounts that are many, each of another one. Empty unless they are asked for."""
+    desk_url: str
+    pid: int
+    """Of the process that started all others of it."""
 
     def get(self, path: str) -> bytes:
         """What a client reads there, with the first key."""
@@ -74,6 +80,7 @@ def running_service(
     module: str,
     clients: int,
     symbols: int = 0,
+    many: int = 0,
     /,
     *,
     live: bool = False,
@@ -82,10 +89,15 @@ def running_service(
 ) -> Iterator[Service]:
     """With `live`, open for production as well, with the simulated venue that answers at once.
 
-    With `book`, the house's own book confirms those orders.
+    With `book`, the house's own book confirms those orders. With `many`, the store is PostgreSQL, and has so
+    many accounts besides.
     """
     if live:
         settings["BULLION_PRODUCTION"] = "on"
+    many_keys: tuple[str, ...] = ()
+    if many:
+        make_store(settings["BULLION_DATABASE_URL"], 0)
+        many_keys = add_traders(settings["BULLION_DATABASE_URL"], many)
     with (
         tempfile.TemporaryDirectory(prefix="bullion-bench-") as folder,
         running(Path(folder), module, **settings) as node,
@@ -94,7 +106,16 @@ def running_service(
             open_market(desk, live=live, book=book, symbols=symbols)
             keys, live_keys = _accounts(desk, clients, live=live)
         workers = int(settings.get("BULLION_WORKERS", "1"))
-        service = Service(Path(folder), node.api_url, _endpoint(node, workers), keys, live_keys)
+        service = Service(
+            Path(folder),
+            node.api_url,
+            _endpoint(node, workers),
+            keys,
+            live_keys,
+            many_keys,
+            node.desk_url,
+            node.process.pid,
+        )
         await_tradable(node.api_url, BASE, keys[0], workers)
         if live:
             await_tradable(node.api_url, LIVE_BASE, live_keys[0], workers)

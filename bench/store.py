@@ -10,8 +10,9 @@ import asyncpg
 
 from bullion.allocation.book import book_id
 from bullion.environment import Environment
+from bullion.keys.text import new_key_id, new_secret, write_key
 from bullion.settings import Settings
-from bullion.wiring.store import open_store
+from bullion.wiring.store import Hashers, open_store
 from tests.support.node import SECRET
 
 Address = str | Path
@@ -21,6 +22,10 @@ BROKER, GROUP = "main", "retail"
 _LIMIT_E4 = 10**12
 _AT_US = 1_700_000_000_000_000
 _SCOPES = "account:read orders:read orders:write"
+_KEY_COLUMNS = (
+    *("key_id", "account_id", "environment", "name", "scopes", "secret_hash", "allowed_addresses"),
+    "created_at_us",
+)
 
 _Table = tuple[str, tuple[str, ...], list[tuple[object, ...]]]
 """Its name, columns and rows."""
@@ -36,7 +41,10 @@ def make_store(address: Address, accounts: int) -> None:
 
 
 def add_accounts(address: Address, ids: range) -> None:
-    """With both books and a key for each environment, past the desk: that would take minutes."""
+    """With both books and a key for each environment, past the desk: that would take minutes.
+
+    Nobody has the secrets of these keys.
+    """
     accounts: list[tuple[object, ...]] = []
     books: list[tuple[object, ...]] = []
     keys: list[tuple[object, ...]] = []
@@ -44,12 +52,11 @@ def add_accounts(address: Address, ids: range) -> None:
         login_id = f"client{account_id:07d}"
         accounts.append((account_id, BROKER, login_id, "Bench and Sons", GROUP, 1, 1, 1, _AT_US))
         for environment in Environment:
-            book, name = book_id(account_id, environment), environment.value
-            books.append((book, account_id, name, _LIMIT_E4, _LIMIT_E4))
-            # Nobody has the secret of such a hash. It is as long as a true one, and there are no two alike.
-            keys.append((f"{book:016x}", account_id, name, "a key", _SCOPES, f"{book:064x}", "", _AT_US))
+            book = book_id(account_id, environment)
+            books.append((book, account_id, environment.value, _LIMIT_E4, _LIMIT_E4))
+            # Such a hash is as long as a true one, and there are no two alike.
+            keys.append(_key_row(f"{book:016x}", account_id, environment, f"{book:064x}"))
     flags = ("active", "api_access", "production_trading")
-    key_columns = ("key_id", "account_id", "environment", "name", "scopes", "secret_hash")
     tables: list[_Table] = [
         (
             "accounts",
@@ -57,9 +64,29 @@ def add_accounts(address: Address, ids: range) -> None:
             accounts,
         ),
         ("books", ("id", "account_id", "environment", "gold_limit_e4", "silver_limit_e4"), books),
-        ("keys", (*key_columns, "allowed_addresses", "created_at_us"), keys),
+        ("keys", _KEY_COLUMNS, keys),
     ]
     _put(address, tables)
+
+
+def add_traders(address: Address, number: int) -> tuple[str, ...]:
+    """So many accounts, and a test key of each, in a store that no service has opened yet."""
+    ids = range(1, number + 1)
+    add_accounts(address, ids)
+    hasher = Hashers.of(SECRET.encode()).keys
+    texts: list[str] = []
+    rows: list[tuple[object, ...]] = []
+    for account_id in ids:
+        key_id, secret = new_key_id(), new_secret()
+        secret_hash = hasher.hash(secret.encode("ascii")).hex()
+        rows.append(_key_row(key_id, account_id, Environment.TEST, secret_hash))
+        texts.append(write_key(Environment.TEST, BROKER, key_id, secret))
+    _put(address, [("keys", _KEY_COLUMNS, rows)])
+    return tuple(texts)
+
+
+def _key_row(key_id: str, account_id: int, environment: Environment, secret_hash: str) -> tuple[object, ...]:
+    return key_id, account_id, environment.value, "a key", _SCOPES, secret_hash, "", _AT_US
 
 
 @contextlib.contextmanager

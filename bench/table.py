@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from .figures import BUSY, FIGURES, LOAD_CPU, NEAR_FULL, RATE, Run
+from .filling_results import second_rows
 from .findings import Findings
 from .footprint import BOUND_BYTES, Footprint, bytes_per_account
 from .growth import Growth
@@ -15,7 +16,8 @@ _MB = 1e6
 _LEGEND = """\
 At once: connections, or clients of a store. CPU: what the event loops of the server got of a core;
 busy adds the time they stood in line for one. CPU µs: the same for each call, which suffers less from
-what else this machine does. Load: what the load generator took of a core."""
+what else this machine does; in all: with the store and the limiter. Load: what the load generator
+took of a core."""
 
 
 def lines(findings: Findings) -> Iterator[str]:
@@ -28,6 +30,10 @@ def lines(findings: Findings) -> Iterator[str]:
     yield from _notes(run)
     yield ""
     yield from _footprint_lines(findings)
+    if findings.filling is not None:
+        yield ""
+        yield f"The slowest of {len(findings.filling.seconds)} seconds on a store that fills:"
+        yield from aligned(second_rows(findings.filling, findings.filling.slowest))
     for growth in findings.growths:
         yield ""
         yield from aligned(_growth_rows(growth))

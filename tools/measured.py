@@ -11,6 +11,8 @@ END = "<!-- End of what was measured. -->"
 STORES = {"sqlite": "SQLite", "pg": "PostgreSQL and Redis", "pg_w2": "PostgreSQL and Redis, two workers"}
 CALLS = {
     "orders": "Place a test order",
+    "orders_2000": "Place a test order, 2,000 accounts, two connections for each group of them",
+    "orders_mixed": "Place a test order, 2,000 accounts, any on any connection",
     "production": "Place a production order",
     "production_book": "Place a production order, policy `book`",
     "me": "`GET /me`",
@@ -33,6 +35,10 @@ CHARTS = {
     "ratios": ("bench-ratios.svg", "Each ratio beside its target"),
     "orders": ("bench-orders.svg", "Orders per second on each store, and what bare stores and servers do"),
     "reads": ("bench-reads.svg", "Reads per second on each store, and what a bare server does"),
+    "filling": (
+        "bench-filling.svg",
+        "Orders in each second while a store fills",
+    ),
     "growth": ("bench-growth.svg", "The calls that grow most with the number of orders in the store"),
     "account": ("bench-growth-account.svg", "The calls that grow most on an account with many orders"),
 }
@@ -69,6 +75,7 @@ def measured(results: Results, pictures: Collection[str] = ()) -> str:
         ("Cost of a call", [*_calls(results), *_chart("orders", pictures), *_chart("reads", pictures)]),
         ("Covers over FIX and quotes", [*_market(results)]),
         ("Start and memory", _footprints(results)),
+        ("On a store that fills", [*_filling(results), *_chart("filling", pictures)]),
         ("With many orders in the store", [*_growth(results, "by_store"), *_chart("growth", pictures)]),
         ("On an account with many", [*_growth(results, "by_account"), *_chart("account", pictures)]),
     ]
@@ -88,7 +95,8 @@ def _machine(results: Results) -> Iterator[str]:
     of = results.get("environment", {})
     parts = [f"{of['cpus']} cores ({of['machine']})"] if {"cpus", "machine"} <= of.keys() else []
     named = {"python": "Python", "postgresql": "PostgreSQL", "redis": "Redis"}
-    parts += [f"{words} {of[name]}" for name, words in named.items() if of.get(name)]
+    builds = {"python": f" ({of['python_build']})"} if of.get("python_build") else {}
+    parts += [f"{words} {of[name]}{builds.get(name, '')}" for name, words in named.items() if of.get(name)]
     if {"rounds", "seconds_per_round"} <= results.keys():
         parts.append(f"up to {results['rounds']} rounds of {results['seconds_per_round']:g} s")
     if "errors" in results:
@@ -246,6 +254,41 @@ def _per_account(results: Results, found: Sequence[Mapping[str, Any]]) -> Iterat
     if bound and most is not None:
         verdict = "within" if most <= bound else "**over**"
         yield f"The largest node is {verdict} the bound of {bound / _MB:.0f} MB."
+
+
+# --- A store that fills ---------------------------------------------------------------------------------
+
+
+def _filling(results: Results) -> Iterator[str]:
+    found = results.get("filling")
+    if not found:
+        return
+    rates, connections = found["orders_per_s"], found["connections"]
+    wal_each = 1000 * sum(found["wal_kb"]) / sum(rates)
+    yield (
+        f"{found['orders']:,} orders of {found['accounts']:,} accounts at {connections} connections in "
+        f"{len(rates)} s, on a store that was empty: p50 {found['p50_us'] / 1000:.1f} ms, "
+        f"p99 {found['p99_us'] / 1000:.1f} ms, {wal_each:,.0f} bytes of WAL an order."
+    )
+    events = [each["what"] for each in found["events"]]
+    kinds = ", ".join(f"{name} ({events.count(name)})" for name in dict.fromkeys(events))
+    yield f"What PostgreSQL did meanwhile: {kinds or 'nothing besides'}. The slowest seconds:"
+    yield _table(
+        ("Second", "Orders", "p99 ms", "WAL MB", "Waited for its disk ms", "What PostgreSQL did"),
+        (_second(found, each["second"], each["events"]) for each in found["slowest"]),
+    )
+
+
+def _second(found: Mapping[str, Any], number: int, events: Sequence[str]) -> Row:
+    synced = found["sync_ms"][number - 1]
+    return [
+        str(number),
+        f"{found['orders_per_s'][number - 1]:,}",
+        f"{found['p99_ms'][number - 1]:.1f}",
+        f"{found['wal_kb'][number - 1] / 1000:.1f}",
+        _NONE if synced is None else f"{synced:,}",
+        ", ".join(events) or _NONE,
+    ]
 
 
 # --- Growth ---------------------------------------------------------------------------------------------

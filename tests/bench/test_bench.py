@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.environment import python_build
 from bench.extent import QUICK
 from bench.figures import Run
 from bench.findings import Findings
@@ -47,6 +48,8 @@ def test_quick_run_writes_its_ratios(tmp_path: Path) -> None:
     assert results["rounds"] == QUICK.rounds
     assert set(results["ratios"]) - {"console_update_s"} == {ratio.name for ratio in RATIOS} | {
         "orders_beside_console",
+        "decisions_per_order",
+        "decisions_per_order_mixed",
         "orders_with_events_vs_without",
         "idle_streams_mb",
         "idle_streams_cores",
@@ -73,4 +76,18 @@ def test_results_tell_nothing_of_whose_machine_it_was(tmp_path: Path) -> None:
     write_results(tmp_path / "results.json", Findings(Run(rounds=3, seconds=1)))
 
     environment = json.loads((tmp_path / "results.json").read_text())["environment"]
-    assert set(environment) == {"cpus", "machine", "python", "postgresql", "redis"}
+    assert set(environment) == {"cpus", "machine", "python", "python_build", "postgresql", "redis"}
+    assert "/" not in environment["python_build"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prefix", "how"),
+    [
+        ("'--enable-shared'", "/opt/python", "self-built without optimisation"),
+        ("'--enable-optimizations'", "/opt/python", "built with optimisation"),
+        ("'--enable-optimizations' '--with-lto'", "/usr/local", "built with optimisation and LTO"),
+        ("'--prefix=/usr'", "/usr", "of the distribution"),
+    ],
+)
+def test_how_this_python_was_built_is_told(arguments: str, prefix: str, how: str) -> None:
+    assert python_build(arguments, "GCC 12.2.0 ", prefix) == f"{how}, GCC 12.2.0"

@@ -2,17 +2,22 @@
 
 import pytest
 
-from bench.figures import Run
+from bench.cpu import CpuTime
+from bench.figures import LOOP_US, Run
 from bench.load import Outcome
-from bench.ratio import PairRatio, TailRatio, Target, at_least, at_most
+from bench.ratio import CostRatio, PairRatio, TailRatio, Target, at_least, at_most
 from bench.ratios import RATIOS
 
 TARGETS = {
-    "orders_pg_vs_post_floor": "≥ 0.40, aim 0.60",
-    "orders_pg_vs_pgbench": "≥ 1.50",
-    "orders_sqlite_vs_post_floor": "≥ 0.40, aim 0.60",
+    "orders_cpu_vs_post_floor": "≥ 0.35, aim 0.45",
+    "orders_sqlite_cpu_vs_post_floor": "≥ 0.35, aim 0.45",
+    "order_cpu_total_vs_pgbench": "≤ 0.90",
+    "orders_pg_vs_pgbench": "≥ 1.50, aim 2.00",
+    "orders_c256_vs_post_floor": "≥ 0.33",
+    "workers_two_vs_one": "≥ 1.00",
     "orders_c1_vs_plain": "≥ 1.00",
     "production_vs_test": "≥ 0.45",
+    "production_sqlite_vs_test": "≥ 0.45",
     "production_book_vs_each": "≥ 0.95",
     "me_vs_get_floor": "≥ 0.65",
     "positions_pg_vs_get_floor": "≥ 0.30",
@@ -22,6 +27,7 @@ TARGETS = {
     "list_pg_vs_get_floor": "≥ 0.12",
     "list_sqlite_vs_get_floor": "≥ 0.15",
     "p99_over_p50_c64": "≤ 3.00",
+    "p99_over_p50_c64_2000": "≤ 3.00",
 }
 
 
@@ -34,7 +40,9 @@ def run_of(rates: dict[tuple[str, int], list[float]]) -> Run:
 
 
 def test_the_targets_are_those_of_the_design() -> None:
-    found = {ratio.name: ratio.target for ratio in RATIOS if isinstance(ratio, PairRatio | TailRatio)}
+    found = {
+        ratio.name: ratio.target for ratio in RATIOS if isinstance(ratio, PairRatio | TailRatio | CostRatio)
+    }
 
     assert {name: target.words for name, target in found.items() if target is not None} == TARGETS
 
@@ -60,6 +68,35 @@ def test_of_several_floors_the_best_of_the_round_counts() -> None:
     found = PairRatio("r", "work", "store", at_least(1.5), floor_connections=(2, 8)).of(run)
 
     assert (found.spread.low, found.spread.value, found.spread.high) == (0.5, 2.0, 10.0)
+
+
+def costing(us: list[int | None], rates: list[int]) -> dict[int, Outcome]:
+    return {
+        number: Outcome(
+            requests=rate, seconds=1, server=None if each is None else CpuTime(each * 1000 * rate, 0)
+        )
+        for number, (each, rate) in enumerate(zip(us, rates, strict=True), 1)
+    }
+
+
+def test_costs_are_of_the_same_round_and_of_the_floor_that_did_most() -> None:
+    run = Run(rounds=3, seconds=1)
+    run.outcomes["work", 64] = costing([100, 200, None], [10, 10, 10])
+    run.outcomes["store", 2] = costing([50, 400, 50], [20, 20, 20])
+    run.outcomes["store", 8] = costing([500, 100, 50], [10, 30, 10])
+    ratio = CostRatio("r", LOOP_US, [("work", 64)], [("store", 2), ("store", 8)], "", at_most(2))
+
+    found = ratio.of(run)
+
+    assert found is not None
+    assert (found.spread.value, found.spread.low, found.spread.high) == (2.0, 2.0, 2.0)
+    assert ratio.points == (("work", 64), ("store", 2), ("store", 8))
+
+
+def test_costs_that_nobody_told_make_no_ratio() -> None:
+    run = run_of({("work", 64): [1, 1, 1], ("floor", 64): [1, 1, 1]})
+
+    assert CostRatio("r", LOOP_US, [("work", 64)], [("floor", 64)], "", None).of(run) is None
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The guide to scaling: its names and numbers are those of the code, and its statements can be run."""
 
 import asyncio
+import json
 import re
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def test_ratios_that_are_named_exist() -> None:
     there = {ratio.name for ratio in RATIOS}
     there |= {found.name for found in growth_ratios([Growth("pg", 1, pairs, pairs)])}
     there.add("orders_with_events_vs_without")
+    there |= {"filling_last_vs_first", "filling_slowest_second", "filling_p99_over_p50"}
+    there |= json.loads((ROOT / "bench/results.json").read_bytes())["ratios"].keys()
     there |= {f"cover_{figure}_vs_{other}" for other in COMPARED_WITH for figure in ("cpu", "p50")}
     named = {text for text in quoted(PAGE) if re.fullmatch(r"\w+_(?:vs|over)_\w+|growth_\w+", text)}
     assert named
@@ -75,6 +78,7 @@ def test_its_numbers_are_those_of_the_code() -> None:
     assert f"one ring of {traces.BYTES_KEPT // 2**20} MiB" in text
     assert f"{BudgetLimits().orders_per_minute} orders a minute for a key" in text
     assert f"come from {FULL.clients} accounts" in text
+    assert f"{FULL.many_clients:,} accounts" in text
 
 
 def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
