@@ -10,7 +10,10 @@ from bench.faults import CallFailed
 from bench.pgbench import Pgbench
 from bench.rows import RowSizes
 from bench.sqlite_floor import SqliteFloor
-from bench.store import make_store, opened
+from bench.store import add_traders, make_store, opened
+from bullion.keys.text import KeyText, read_key
+from bullion.wiring.store import Hashers
+from tests.support.node import SECRET
 from tests.support.servers import Postgres
 
 SIZES = RowSizes(key_id=16, request_id=24, price_anatomy=400)
@@ -55,6 +58,25 @@ def test_sqlite_floor_writes_whole_orders(tmp_path: Path) -> None:
     with opened(path) as connection:
         left = connection.execute(LEFT_BEHIND).fetchone()
     assert list(left) == [*[outcome.requests] * 2, 0, 0, TEXTS]
+
+
+def test_traders_have_keys_that_a_service_knows(tmp_path: Path) -> None:
+    path = tmp_path / "traders.db"
+    make_store(path, 0)
+
+    texts = add_traders(path, 3)
+
+    keys = [read_key([text.encode("ascii")]) for text in texts]
+    hasher = Hashers.of(SECRET.encode()).keys
+    expected = [
+        (number, each.key_id, hasher.hash(each.secret).hex())
+        for number, each in enumerate(keys, 1)
+        if isinstance(each, KeyText)
+    ]
+    assert len(expected) == len(texts)
+    with opened(path) as connection:
+        stored = connection.execute("SELECT account_id, key_id, secret_hash FROM keys").fetchall()
+    assert set(expected) <= set(stored)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
