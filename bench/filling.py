@@ -132,7 +132,7 @@ def seconds_of(outcome: Outcome, samples: Sequence[WalSample]) -> list[Second]:
         after = _at(samples, outcome.began_at_s + number)
         synced = None if after.sync_ms is None or before.sync_ms is None else after.sync_ms - before.sync_ms
         wal_bytes = after.wal_bytes - before.wal_bytes
-        found.append(Second(each.requests_per_s, each.p50_us, each.p99_us, wal_bytes, synced))
+        found.append(Second(each.requests_per_s, each.p50_us, each.p99_us, wal_bytes, synced, each.server))
         before = after
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from .cpu import CpuTime
 from .environment import environment
 from .ratio import RatioResult, ratio_results
 from .spread import Spread
@@ -14,6 +15,7 @@ from .spread import Spread
 _ENDS_S = 15
 """The beginning and the end of a run are so long, or a quarter of one that is short."""
 _SLOWEST_SHOWN = 5
+_EVENTS_SHOWN = 3
 
 
 class Second(msgspec.Struct, frozen=True):
@@ -23,6 +25,9 @@ class Second(msgspec.Struct, frozen=True):
     wal_bytes: float
     sync_ms: float | None
     """How long processes of PostgreSQL waited for the log to be on disk. Only some versions tell."""
+    server: CpuTime | None = None
+    """Of the service's loops: little of both means that the store kept them waiting, much of the second that
+    the machine had other work."""
 
 
 class ServerEvent(msgspec.Struct, frozen=True):
@@ -44,8 +49,11 @@ class Filling(msgspec.Struct, frozen=True):
     events: list[ServerEvent]
 
     def during(self, number: int) -> list[str]:
-        """What PostgreSQL did in this second besides, counted from 0."""
-        return [each.what for each in self.events if each.from_s < number + 1 and each.to_s >= number]
+        """What PostgreSQL did in this second besides, counted from 0. What took longest comes first."""
+        found = [each for each in self.events if each.from_s < number + 1 and each.to_s >= number]
+        found.sort(key=lambda each: each.from_s - each.to_s)
+        more = len(found) - _EVENTS_SHOWN
+        return [each.what for each in found[:_EVENTS_SHOWN]] + ([f"{more} more"] if more > 0 else [])
 
     @property
     def slowest(self) -> list[int]:
@@ -112,6 +120,8 @@ def filling_results(filling: Filling | None) -> dict[str, Any] | None:
         "p99_ms": column(lambda each: each.p99_us / 1000, 1),
         "wal_kb": column(lambda each: each.wal_bytes / 1000),
         "sync_ms": column(lambda each: each.sync_ms),
+        "loop_ms": column(lambda each: None if each.server is None else each.server.ran_ns / 1e6),
+        "in_line_ms": column(lambda each: None if each.server is None else each.server.waited_ns / 1e6),
         "events": [
             {"what": each.what, "from_s": round(each.from_s, 1), "to_s": round(each.to_s, 1)}
             for each in filling.events
@@ -131,14 +141,17 @@ def replace_filling(path: Path, filling: Filling) -> None:
 
 def second_rows(filling: Filling, numbers: Sequence[int]) -> Iterator[list[str]]:
     """Of these seconds, for a person."""
-    yield ["second", "calls/s", "p50 ms", "p99 ms", "WAL MB", "sync ms", "what PostgreSQL did"]
+    columns = ("p50 ms", "p99 ms", "loop ms", "in line ms", "WAL MB", "sync ms")
+    yield ["second", "calls/s", *columns, "what PostgreSQL did"]
     for number in numbers:
         found = filling.seconds[number]
+        cpu = found.server
         yield [
             str(number + 1),
             f"{found.orders_per_s:,.0f}",
             f"{found.p50_us / 1000:.1f}",
             f"{found.p99_us / 1000:.1f}",
+            *(("–", "–") if cpu is None else (f"{cpu.ran_ns / 1e6:.0f}", f"{cpu.waited_ns / 1e6:.0f}")),
             f"{found.wal_bytes / 1e6:.1f}",
             "–" if found.sync_ms is None else f"{found.sync_ms:.0f}",
             ", ".join(filling.during(number)) or "–",

@@ -47,6 +47,7 @@ class SecondOutcome(msgspec.Struct, frozen=True):
     requests_per_s: float
     p50_us: float
     p99_us: float
+    server: CpuTime | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,7 +139,7 @@ async def _run(job: Job) -> Outcome:
     whole_ns = tree_cpu_ns(job.tree_pids)
     server, own_ns, started_ns = cpu_time(job.server_pids), process_time_ns(), perf_counter_ns()
     began_at_s = time()
-    by_second = await _seconds(int(job.seconds), state, started_ns) if job.by_second else []
+    by_second = await _seconds(job, state, started_ns) if job.by_second else []
     await asyncio.sleep(job.seconds - len(by_second))
     await _first_answer(state)
     took_ns, state.took_ns = state.took_ns, []
@@ -156,15 +157,17 @@ async def _run(job: Job) -> Outcome:
     return msgspec.structs.replace(outcome, began_at_s=began_at_s, by_second=by_second)
 
 
-async def _seconds(number: int, state: JobState, started_ns: int) -> list[SecondOutcome]:
+async def _seconds(job: Job, state: JobState, started_ns: int) -> list[SecondOutcome]:
     found: list[SecondOutcome] = []
-    before_ns, answered = started_ns, 0
-    for each in range(1, number + 1):
+    before_ns, answered, server = started_ns, 0, cpu_time(job.server_pids)
+    for each in range(1, int(job.seconds) + 1):
         await asyncio.sleep(max(0.0, (started_ns + each * 1_000_000_000 - perf_counter_ns()) / 1e9))
         now_ns, took_ns = perf_counter_ns(), sorted(state.took_ns[answered:])
+        server_now = cpu_time(job.server_pids)
+        used = server_now.since(server) if server is not None and server_now is not None else None
         rate = len(took_ns) * 1e9 / (now_ns - before_ns)
-        found.append(SecondOutcome(rate, _percentile_us(took_ns, 50), _percentile_us(took_ns, 99)))
-        before_ns, answered = now_ns, answered + len(took_ns)
+        found.append(SecondOutcome(rate, _percentile_us(took_ns, 50), _percentile_us(took_ns, 99), used))
+        before_ns, answered, server = now_ns, answered + len(took_ns), server_now
     return found
 
 

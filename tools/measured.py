@@ -274,19 +274,24 @@ def _filling(results: Results) -> Iterator[str]:
     kinds = ", ".join(f"{name} ({events.count(name)})" for name in dict.fromkeys(events))
     yield f"What PostgreSQL did meanwhile: {kinds or 'nothing besides'}. The slowest seconds:"
     yield _table(
-        ("Second", "Orders", "p99 ms", "WAL MB", "Waited for its disk ms", "What PostgreSQL did"),
+        ("Second", "Orders", "p99 ms", "Loop ms", "In line ms", "WAL MB", "Sync ms", "What PostgreSQL did"),
         (_second(found, each["second"], each["events"]) for each in found["slowest"]),
     )
 
 
 def _second(found: Mapping[str, Any], number: int, events: Sequence[str]) -> Row:
-    synced = found["sync_ms"][number - 1]
+    def cell(name: str, form: str = ",") -> str:
+        value = found[name][number - 1]
+        return _NONE if value is None else format(value, form)
+
     return [
         str(number),
-        f"{found['orders_per_s'][number - 1]:,}",
-        f"{found['p99_ms'][number - 1]:.1f}",
+        cell("orders_per_s"),
+        cell("p99_ms", ".1f"),
+        cell("loop_ms"),
+        cell("in_line_ms"),
         f"{found['wal_kb'][number - 1] / 1000:.1f}",
-        _NONE if synced is None else f"{synced:,}",
+        cell("sync_ms"),
         ", ".join(events) or _NONE,
     ]
 

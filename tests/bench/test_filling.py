@@ -72,6 +72,12 @@ def test_results_tell_what_fell_into_the_slowest_second() -> None:
     assert found["slowest"][1] == {"second": 4, "events": []}
 
 
+def test_of_many_events_those_that_took_longest_are_named() -> None:
+    events = [ServerEvent(f"vacuum of {number}", 1, 1 + number / 10) for number in range(1, 6)]
+
+    assert filling([1.0, 1.0], events).during(1) == ["vacuum of 5", "vacuum of 4", "vacuum of 3", "2 more"]
+
+
 def test_the_chart_has_every_second_and_event() -> None:
     root = ET.fromstring(filling_svg(filling([50.0, 25.0], [ServerEvent("vacuum of <books>", 0, 1)])))  # noqa: S314
 

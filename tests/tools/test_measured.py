@@ -50,7 +50,8 @@ def findings() -> Findings:
         ],
         {"parse": 30.0, "the rest": 90.0},
     )
-    seconds = [Second(rate, 10_000, 20_000, 2_000 * rate, 100) for rate in (900.0, 300.0, 600.0)]
+    cpu = CpuTime(ran_ns=250_000_000, waited_ns=50_000_000)
+    seconds = [Second(rate, 10_000, 20_000, 2_000 * rate, 100, cpu) for rate in (900.0, 300.0, 600.0)]
     filling = Filling(2_000, 64, 1, 1_800, 10_000, 25_000, seconds, [ServerEvent("checkpoint", 1.5, 1.9)])
     return Findings(run, footprints=footprints, growths=growths, filling=filling, market=market)
 
@@ -125,7 +126,8 @@ def test_a_store_that_fills_is_told_with_its_slowest_seconds(results: dict[str, 
     assert "1,800 orders of 2,000 accounts at 64 connections in 3 s" in text
     assert "p50 10.0 ms, p99 25.0 ms, 2,000 bytes of WAL an order." in text
     assert "What PostgreSQL did meanwhile: checkpoint (1)." in text
-    assert "| 2 | 300 | 20.0 | 0.6 | 100 | checkpoint |\n| 3 | 600 | 20.0 | 1.2 | 100 | – |" in text
+    assert "| 2 | 300 | 20.0 | 250 | 50 | 0.6 | 100 | checkpoint |\n" in text
+    assert "| 3 | 600 | 20.0 | 250 | 50 | 1.2 | 100 | – |\n" in text
     assert row(text, "filling_last_vs_first")[1] == "0.67"
 
 
