@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator
 from html import escape
+from math import ceil
 from pathlib import Path
 
 from .filling_results import Filling
 from .picture import DESCRIBED, STYLE, WIDTH
 
 FILE = "bench-filling.svg"
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 380, 64, 20, 66, 300
-_LANES = {"checkpoint": 322, "vacuum": 340, "analyze": 358}
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 400, 96, 24, 70, 300
+_LANES = {"checkpoint": 342, "vacuum": 360, "analyze": 378}
 _STEPS = 4
+_ROUND = 500
+"""Orders: the scale ends at a multiple of this."""
 
 
 def write_filling_chart(folder: Path, filling: Filling) -> None:
@@ -33,7 +36,7 @@ def filling_svg(filling: Filling) -> str:
             f'  <rect class="ground" x="0.5" y="0.5" width="{WIDTH - 1}" height="{_HEIGHT - 1}" rx="10"/>',
             f'  <text class="heading" x="20" y="28">{escape(heading)}</text>',
             f'  <text class="note" x="20" y="47">{escape(note)}</text>',
-            *_scale(max(rates)),
+            *_scale(_most(rates), len(rates)),
             *_events(filling),
             f'  <polyline class="line" points="{_points(rates)}"/>',
             "</svg>",
@@ -47,7 +50,15 @@ def _events_told(filling: Filling) -> str:
     return f"PostgreSQL: {', '.join(told) or 'nothing besides'}."
 
 
-def _scale(most: float) -> Iterator[str]:
+def _most(rates: list[float]) -> int:
+    return _ROUND * max(1, ceil(max(rates) / _ROUND))
+
+
+def _scale(most: int, seconds: int) -> Iterator[str]:
+    for step in range(_STEPS + 1):
+        at_s = seconds * step // _STEPS
+        x = _x(at_s, seconds)
+        yield f'  <text class="note" text-anchor="middle" x="{x:g}" y="{_BOTTOM + 20}">{at_s} s</text>'
     for step in range(_STEPS + 1):
         y, value = _BOTTOM - (_BOTTOM - _TOP) * step / _STEPS, most * step / _STEPS
         yield f'  <text class="note label" x="{_LEFT - 8}" y="{y + 4:g}">{value:,.0f}</text>'
@@ -55,7 +66,7 @@ def _scale(most: float) -> Iterator[str]:
 
 
 def _points(rates: list[float]) -> str:
-    most = max(rates) or 1
+    most = _most(rates)
     return " ".join(
         f"{_x(number + 0.5, len(rates)):.1f},{_BOTTOM - (_BOTTOM - _TOP) * rate / most:.1f}"
         for number, rate in enumerate(rates)
