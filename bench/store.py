@@ -10,7 +10,8 @@ import asyncpg
 
 from bullion.allocation.book import book_id
 from bullion.environment import Environment
-from bullion.keys.text import new_key_id, new_secret, write_key
+from bullion.keys.issuer import KeyIssuer
+from bullion.keys.text import write_key
 from bullion.settings import Settings
 from bullion.wiring.store import Hashers, open_store
 from tests.support.node import SECRET
@@ -73,14 +74,15 @@ def add_traders(address: Address, number: int) -> tuple[str, ...]:
     """So many accounts, and a test key of each, in a store that no service has opened yet."""
     ids = range(1, number + 1)
     add_accounts(address, ids)
-    hasher = Hashers.of(SECRET.encode()).keys
+    hashers = Hashers.of(SECRET.encode())
+    issuer = KeyIssuer(hashers.keys, hashers.lanes)
     texts: list[str] = []
     rows: list[tuple[object, ...]] = []
     for account_id in ids:
-        key_id, secret = new_key_id(), new_secret()
-        secret_hash = hasher.hash(secret.encode("ascii")).hex()
-        rows.append(_key_row(key_id, account_id, Environment.TEST, secret_hash))
-        texts.append(write_key(Environment.TEST, BROKER, key_id, secret))
+        new = issuer.new_key(account_id)
+        secret_hash = issuer.secret_hash(new.secret).hex()
+        rows.append(_key_row(new.key_id, account_id, Environment.TEST, secret_hash))
+        texts.append(write_key(Environment.TEST, BROKER, new.key_id, new.secret))
     _put(address, [("keys", _KEY_COLUMNS, rows)])
     return tuple(texts)
 

@@ -11,7 +11,7 @@ from bench.growth import Growth, Pair
 from bench.market_lines import COMPARED_WITH
 from bench.ratios import RATIOS
 from bullion.accounts.switches import BudgetLimits
-from bullion.booking import queue, verify
+from bullion.booking import known_books, queue, verify
 from bullion.catalogue import clients
 from bullion.keys import issuer
 from bullion.settings import Settings, read_settings
@@ -72,7 +72,7 @@ def test_its_numbers_are_those_of_the_code() -> None:
     assert f"{verify._CONCURRENT_MAX} × nodes while lost answers" in formula
     assert f"each statement of up to {batch_loader._BATCH_MAX} confirmations" in text
     assert f"{clients.KEPT_MAX:,} accounts and keys" in text
-    assert f"{queue._BOOKS_KEPT_MAX:,} books" in text
+    assert f"{known_books._BOOKS_KEPT_MAX:,} books" in text
     assert queue._OPTIMISTIC_TRIES == 2
     assert "after two misses locks the book" in text
     assert f"one ring of {traces.BYTES_KEPT // 2**20} MiB" in text
