@@ -74,7 +74,7 @@ def test_its_numbers_are_those_of_the_code() -> None:
     assert f"{clients.KEPT_MAX:,} accounts and keys" in text
     assert f"{known_books._BOOKS_KEPT_MAX:,} books" in text
     assert queue._OPTIMISTIC_TRIES == 2
-    assert "after two misses locks the book" in text
+    assert "after two misses locks it" in text
     assert f"one ring of {traces.BYTES_KEPT // 2**20} MiB" in text
     assert f"{BudgetLimits().orders_per_minute} orders a minute for a key" in text
     assert f"come from {FULL.clients} accounts" in text
