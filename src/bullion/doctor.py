@@ -4,6 +4,7 @@ import asyncio
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 import hiredis
 
@@ -15,6 +16,7 @@ from bullion.market_file import read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.book_profit import uncounted_books
 from bullion.store.schema import SchemaMismatch
+from bullion.store.standby import Reports, StandbyUnfit
 from bullion.store.unreadable_rows import unreadable_rows
 from bullion.unreadable import Unreadable
 from bullion.wiring.line_check import check_line
@@ -64,6 +66,7 @@ async def _store(settings: Settings) -> list[Finding]:
             brokers = await store.records.read("doctor", lambda records: records.brokers())
             unreadable = await unreadable_rows(store.engine)
             uncounted = await uncounted_books(store.engine)
+            reports = await _reports(store.reports)
     except (WrongSetting, SchemaMismatch) as error:
         return [Finding("store", ok=False, message=str(error))]
     except StoreFault as fault:
@@ -72,7 +75,28 @@ async def _store(settings: Settings) -> list[Finding]:
         )
         return [Finding("store", ok=False, message=f"{kind} does not answer ({fault}). {advice}")]
     found = Finding("store", ok=True, message=f"{kind}, schema up to date, brokers: {len(brokers)}.")
-    return [found, *_rows(unreadable), *map(_book, uncounted)]
+    return [found, *_rows(unreadable), *map(_book, uncounted), *reports]
+
+
+async def _reports(reports: Reports) -> list[Finding]:
+    """The standby for reports, if the settings name one."""
+    if reports.standby is None:
+        return []
+    began_s = monotonic()
+    try:
+        await reports.standby.read("doctor", lambda records: records.now_us())
+    except StandbyUnfit as unfit:
+        return [
+            Finding(
+                "reports",
+                ok=False,
+                message=f"the standby cannot be used ({unfit}). Check BULLION_REPORTS_URL and the server's "
+                "replication. Reports are read from the primary meanwhile.",
+            )
+        ]
+    took_ms = int((monotonic() - began_s) * 1000)
+    message = f"the standby has all that the primary has; it answered within {took_ms} ms."
+    return [Finding("reports", ok=True, message=message)]
 
 
 def _rows(unreadable: list[Unreadable]) -> list[Finding]:

@@ -26,6 +26,7 @@ _NOT_OURS = {"BULLION_BASE_URL", "BULLION_API_KEY", "BULLION_TOKEN", "BULLION_WE
 SECRETS = (
     "BULLION_DATABASE_URL",
     "BULLION_REDIS_URL",
+    "BULLION_REPORTS_URL",
     "BULLION_DESK_TOKEN",
     "BULLION_SECRET",
     "BULLION_SECRET_OLD",
@@ -44,6 +45,8 @@ class WrongSetting(Exception):
 class Settings:
     database_url: str = "sqlite:///var/bullion.db"
     redis_url: str | None = None
+    reports_url: str | None = None
+    """A standby of the store, for the desk's reports."""
     host: str = "127.0.0.1"
     port: int = 8000
     desk_host: str | None = None
@@ -170,6 +173,10 @@ def _check_combinations(settings: Settings) -> None:
             f"BULLION_WORKERS is {settings.workers}, but rate limits in memory work for one only: "
             "set it to 1, or set BULLION_REDIS_URL so that the workers share them."
         )
+    if settings.reports_url is not None and settings.sqlite:
+        raise WrongSetting(
+            "BULLION_REPORTS_URL names a standby of PostgreSQL, so BULLION_DATABASE_URL must be its primary."
+        )
     if settings.secret_old is not None and settings.secret is None:
         raise WrongSetting("BULLION_SECRET_OLD is set, so BULLION_SECRET must be set to the new secret.")
     for name, value, wanted in (
@@ -221,6 +228,12 @@ def _database_url(name: str, value: str) -> str:
     return value
 
 
+def _reports_url(name: str, value: str) -> str:
+    if not value.startswith(("postgresql://", "postgres://")):
+        raise WrongSetting(f"{name} must be postgresql://<user>:<password>@<host>/<database>.")
+    return value
+
+
 def _redis_url(name: str, value: str) -> str:
     try:
         read_address(value)
@@ -268,6 +281,7 @@ def _networks(name: str, value: str) -> tuple[Network, ...]:
 _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_DATABASE_URL": _database_url,
     "BULLION_REDIS_URL": _redis_url,
+    "BULLION_REPORTS_URL": _reports_url,
     "BULLION_HOST": _text,
     "BULLION_PORT": _whole_number(0, 65535),
     "BULLION_DESK_HOST": _text,

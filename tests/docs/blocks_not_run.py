@@ -288,6 +288,7 @@ APART = (
         "tests/docs/test_every_block.py::test_the_refusal_that_is_shown_is_one",
         "a shape; the page is generated, and has nothing to send",
     ),
+    Apart("docs/scaling.md", "# .env of nodes", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
     Apart("docs/scaling.md", "# .env\nBULLION", f"{_SCALING}test_the_settings_it_shows_are_read", _ENV),
     Apart(
         "docs/events.md",

@@ -1,5 +1,6 @@
 """The guide to scaling: its names and numbers are those of the code, and its statements can be run."""
 
+import ast
 import asyncio
 import json
 import re
@@ -14,8 +15,8 @@ from bullion.accounts.switches import BudgetLimits
 from bullion.booking import known_books, queue, verify
 from bullion.catalogue import clients
 from bullion.keys import issuer
-from bullion.settings import Settings, read_settings
-from bullion.store import batch_loader, postgres, traces
+from bullion.settings import read_settings
+from bullion.store import batch_loader, postgres, standby, traces
 from bullion.store.postgres import PostgresEngine
 from bullion.wiring import trading
 from tests.docs.markdown import ROOT, Block, blocks, prose, quoted
@@ -29,6 +30,10 @@ PAGE = ROOT / "docs/scaling.md"
 
 def of_language(language: str) -> list[Block]:
     return [block for block in blocks(PAGE) if block.language == language]
+
+
+def section(heading: str) -> str:
+    return prose(PAGE).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
 
 
 def flat() -> str:
@@ -83,11 +88,12 @@ def test_its_numbers_are_those_of_the_code() -> None:
 
 def test_the_settings_it_shows_are_read(tmp_path: Path) -> None:
     shown = of_language("ini")
-    assert len(shown) == 1
+    assert len(shown) == 2
     for block in shown:
         file = tmp_path / ".env"
         file.write_text(block.text, "utf-8")
-        assert read_settings({}, file) != Settings()
+        others = {"BULLION_DATABASE_URL": "postgresql://u@db-a/d"} if "REPORTS" in block.text else {}
+        assert read_settings(others, file) != read_settings(others, tmp_path / "none")
 
 
 def test_the_load_balancer_sends_brokers_to_their_deployments() -> None:
@@ -95,6 +101,38 @@ def test_the_load_balancer_sends_brokers_to_their_deployments() -> None:
     (variable,) = re.findall(r"map \$host (\$\w+) \{", block.text)
     assert f"proxy_pass http://{variable};" in flat()
     assert block.text.count("{") == block.text.count("}")
+
+
+def test_its_reports_are_those_of_the_desk() -> None:
+    """Nothing else is read at a standby: only the desk has what reads there, and only for these."""
+    sources = {file: file.read_text("utf-8") for file in (ROOT / "src/bullion").rglob("*.py")}
+    calling = {
+        (file.parent.name, getattr(function, "name", ""))
+        for file, source in sources.items()
+        if "desk.report" in source
+        for function in ast.parse(source).body
+        if re.search(r"\bdesk\.report\b", ast.unparse(function))
+    }
+    table = section("Reading beside the primary").partition("| Report |")[2].partition("\n\n")[0]
+    named = {
+        name.replace("archived_packs", "_next_packs") for name in re.findall(r"`([a-z]+_[a-z]+)`", table)
+    }
+    assert calling == {("actions", name) for name in named}
+    importing = {
+        str(file.relative_to(ROOT / "src/bullion"))
+        for file, source in sources.items()
+        if re.search(r"\.standby import", source)
+    }
+    assert importing == {"desk/desk.py", "doctor.py", "wiring/report_gauges.py", "wiring/store.py"}
+
+
+def test_the_numbers_of_reports() -> None:
+    text = section("Reading beside the primary")
+    assert f"up to\n{standby.CATCH_UP_S:g} seconds" in text
+    assert f"more than {standby.READ_S:g} seconds" in text
+    assert f"for {standby.AVOIDED_S:g} seconds" in text
+    assert set(re.findall(r"(?m)^\| `(\w+)` \|", text)) == set(standby.OUTCOMES) - {standby.READ_THERE}
+    assert f"up to {standby.POOL_SIZE} more at the" in prose(ROOT / "docs/deployment.md")
 
 
 def test_the_lane_it_shows_is_the_beginning_of_the_id() -> None:

@@ -10,6 +10,21 @@ from tests.support.servers import Postgres, _as_nobody, find
 _COPY = ("-R", "-X", "stream", "-c", "fast", "--no-sync")
 
 
+def standby_of(primary: Postgres) -> Postgres:
+    standby = Postgres()
+    prefix, uid = _as_nobody()
+    if uid is not None:
+        os.chown(standby.folder, uid, -1)
+    source = ("-h", "127.0.0.1", "-p", str(primary.port), "-U", "bullion")
+    subprocess.run(
+        [*prefix, find("pg_basebackup"), *source, "-D", f"{standby.folder}/data", *_COPY],
+        check=True,
+        capture_output=True,
+        cwd=standby.folder,
+    )
+    return standby.start()
+
+
 @dataclass
 class Pair:
     primary: Postgres
@@ -17,18 +32,8 @@ class Pair:
 
     @classmethod
     def make(cls, *, synchronous: bool) -> "Pair":
-        pair = cls(Postgres().make(), Postgres())
-        prefix, uid = _as_nobody()
-        if uid is not None:
-            os.chown(pair.standby.folder, uid, -1)
-        source = ("-h", "127.0.0.1", "-p", str(pair.primary.port), "-U", "bullion")
-        subprocess.run(
-            [*prefix, find("pg_basebackup"), *source, "-D", f"{pair.standby.folder}/data", *_COPY],
-            check=True,
-            capture_output=True,
-            cwd=pair.standby.folder,
-        )
-        pair.standby.start()
+        primary = Postgres().make()
+        pair = cls(primary, standby_of(primary))
         if synchronous:
             pair.primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             pair.primary.sql("SELECT pg_reload_conf()")

@@ -30,6 +30,7 @@ def test_without_any_setting_there_are_defaults(tmp_path: Path) -> None:
 
 
 DEFAULTS: dict[str, Any] = {
+    "reports_url": None,
     "database_url": "sqlite:///var/bullion.db",
     "redis_url": None,
     "host": "127.0.0.1",
@@ -121,6 +122,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "a comma too many": ("TRUSTED_PROXIES", "10.0.0.1,", "CIDR"),
     "unknown logs": ("LOG_CALLS", "none", "refused, all"),
     "an unknown database": ("DATABASE_URL", "mysql://user:hunter2@db/bullion", "sqlite:///"),
+    "reports in a file": ("REPORTS_URL", "sqlite:///var/bullion.db", "postgresql://"),
     "a database without a name": ("DATABASE_URL", "sqlite:///", "sqlite:///"),
     "a path alone": ("DATABASE_URL", "var/bullion.db", "sqlite:///"),
     "a database in memory": ("DATABASE_URL", "sqlite:///:memory:", "sqlite:///"),
@@ -147,6 +149,7 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(
         ("SECRET", "hunter2"),
         ("SECRET", "hunter2é" * 8),
         ("DATABASE_URL", "mysql://user:hunter2@db/bullion"),
+        ("REPORTS_URL", "mysql://user:hunter2@db/bullion"),
         ("REDIS_URL", "http://:hunter2@cache"),
     ],
 )
@@ -263,12 +266,22 @@ def test_sqlite_and_budgets_in_memory_serve_one_worker(tmp_path: Path) -> None:
     assert "1" in message.removeprefix("BULLION_WORKERS is 2")
 
 
+def test_reports_are_read_at_a_standby_of_postgresql(tmp_path: Path) -> None:
+    standby = "postgresql://user@db-b,db-c/bullion"
+    told = "BULLION_REPORTS_URL names a standby of PostgreSQL, so BULLION_DATABASE_URL must be its primary."
+    assert refused(tmp_path, BULLION_REPORTS_URL=standby) == told
+    primary = "postgresql://user@db-a/bullion"
+    settings = read(tmp_path, BULLION_DATABASE_URL=primary, BULLION_REPORTS_URL=standby)
+    assert (settings.database_url, settings.reports_url) == (primary, standby)
+
+
 # --- Secrets in files -----------------------------------------------------------------------------------
 
 
 VALUES = {
     "DATABASE_URL": "postgresql://user:hunter2@db/bullion",
     "REDIS_URL": "redis://:hunter2@cache/0",
+    "REPORTS_URL": "postgresql://user:hunter2@standby/bullion",
     "DESK_TOKEN": TOKEN,
     "SECRET": SECRET,
     "SECRET_OLD": SECRET[::-1],
@@ -280,7 +293,8 @@ VALUES = {
 def test_a_secret_can_be_in_a_file(tmp_path: Path, name: str, end: str) -> None:
     file = tmp_path / "value"
     file.write_bytes(f"{VALUES[name]}{end}".encode())
-    new = {"BULLION_SECRET": SECRET} if name == "SECRET_OLD" else {}
+    needed = {"SECRET_OLD": "SECRET", "REPORTS_URL": "DATABASE_URL"}
+    new = {f"BULLION_{needed[name]}": VALUES[needed[name]]} if name in needed else {}
     settings = read(tmp_path, **new, **{f"BULLION_{name}_FILE": str(file)})
     assert getattr(settings, name.lower()) == VALUES[name]
 

@@ -21,6 +21,7 @@ from bullion.records.token import Actor, Role
 from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records, RecordStore
+from bullion.store.standby import Reports, Told
 from bullion.unreadable import Unreadable, UnreadableRow
 
 from .price_confirmation import PricesUnconfirmed, fingerprint, preview, without_moves
@@ -80,6 +81,10 @@ class Desk:
     """Encrypts the secrets of webhooks; None: it sets up none."""
     webhooks_may_be_private: bool = False
     """Whether webhooks may lead to private addresses."""
+    reports: Reports | None = None
+    """Reads reports, at a standby if there is one. None: they are read like everything else."""
+    on_standby: Told | None = None
+    """Called with the time that a report is complete up to, if it was read at a standby."""
     action: str = ""
     """The action that is being done. `registry.action` sets it for the function that it declares."""
 
@@ -194,6 +199,16 @@ class Desk:
         require(actor, Role.VIEWER)
         try:
             return await self.store.read(name, work)
+        except UnreadableRow as row:
+            raise unreadable_error(row.entry) from None
+
+    async def report(self, actor: Actor, name: str, work: Callable[[Records], Awaitable[T]]) -> T:
+        """Like `read`, for what is read for people alone: it may be read at a standby."""
+        if self.reports is None:
+            return await self.read(actor, name, work)
+        require(actor, Role.VIEWER)
+        try:
+            return await self.reports.read(name, work, self.on_standby)
         except UnreadableRow as row:
             raise unreadable_error(row.entry) from None
 

@@ -1,20 +1,25 @@
 """The routes under `/desk/v1`, made from the desk's registry of actions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
+
+import msgspec
 
 from bullion.desk.actions.place_order import Placed
 from bullion.desk.bodies import Body
 from bullion.desk.conversion import Changes, convert, read_json
 from bullion.desk.desk import require
 from bullion.desk.registry import Action, all_actions
+from bullion.orders.instant import instant_text
 from bullion.records.token import Role
 from bullion.web.response import JSON, Response, encode_json, json_response
 
 from .request import Handler, Request, listed, paged
 
 _REPLAYED = (b"idempotent-replayed", b"true")
+_AS_OF = b"x-bullion-as-of"
+"""The time that a report is complete up to, if it was read at a standby."""
 _WHOLE_NUMBERS = ("minutes", "after")
 
 
@@ -39,16 +44,26 @@ def _handler(action: Action) -> Handler:
     async def handle(request: Request) -> Response:
         arguments = [*(request.path[name] for name in action.path_names), *_sent(action, request)]
         named = _named(action, request)
-        found = await action.work(request.desk, request.actor, *arguments, **named)
-        if isinstance(found, Placed):
-            return _placed(found)
-        if isinstance(found, tuple):
-            return listed(found)
-        if isinstance(found, list):
-            return json_response({"items": found}) if action.takes("limit") else paged(found, request.page())
-        return json_response(found, action.status)
+        as_of_us: list[int] = []
+        desk = replace(request.desk, on_standby=as_of_us.append)
+        found = await action.work(desk, request.actor, *arguments, **named)
+        response = _response(action, request, found)
+        if not as_of_us:
+            return response
+        as_of = (_AS_OF, instant_text(min(as_of_us)).encode("ascii"))
+        return msgspec.structs.replace(response, headers=(*response.headers, as_of))
 
     return handle
+
+
+def _response(action: Action, request: Request, found: Any) -> Response:
+    if isinstance(found, Placed):
+        return _placed(found)
+    if isinstance(found, tuple):
+        return listed(found)
+    if isinstance(found, list):
+        return json_response({"items": found}) if action.takes("limit") else paged(found, request.page())
+    return json_response(found, action.status)
 
 
 def _sent(action: Action, request: Request) -> list[Any]:

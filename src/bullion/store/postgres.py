@@ -28,7 +28,7 @@ from .postgres_stalls import (
     identify,
     keep_alive,
 )
-from .postgres_timeline import Timeline, TimelineFence, read_timeline
+from .postgres_timeline import LogPosition, Timeline, TimelineFence, read_position, read_timeline
 
 T = TypeVar("T")
 
@@ -90,9 +90,10 @@ class _Connection(asyncpg.Connection):
 
 
 class PostgresEngine:
-    def __init__(self, url: str, pool_size: int = POOL_SIZE) -> None:
+    def __init__(self, url: str, pool_size: int = POOL_SIZE, *, standby: bool = False) -> None:
+        """`standby`: connects to a standby instead of the primary."""
         self._url = url
-        self._hosts = Hosts(url, self._check_timeline)
+        self._hosts = Hosts(url, self._check_timeline, "standby" if standby else "read-write")
         self._fence = TimelineFence()
         self.pool_size = pool_size
         self.conflicts = 0
@@ -158,6 +159,12 @@ class PostgresEngine:
         if self._pool is not None:
             await self._pool.close(_CLOSE_S)
 
+    def try_next_host(self) -> None:
+        """For new connections. Those in use are closed when they are released."""
+        self._hosts.move_on()
+        if self._pool is not None:
+            self._pool.renew()
+
     def pool_use(self) -> PoolUse:
         return PoolUse(0, 0, 0) if self._pool is None else self._pool.use()
 
@@ -202,6 +209,19 @@ class PostgresEngine:
         begin = f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS if custom_plans else ''}"
         return await self._try(name, begin, body)
 
+    async def read_when(
+        self,
+        ready: Callable[[Connection], Awaitable[None]],
+        name: str,
+        body: Callable[[Transaction], Awaitable[T]],
+    ) -> T:
+        """A read with custom plans. `ready` comes first, on its connection, and may raise."""
+        return await self._transact(name, f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS}", body, ready=ready)
+
+    async def log_position(self) -> LogPosition:
+        async with self._connection() as connection:
+            return await read_position(connection)
+
     async def _try(
         self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
     ) -> T:
@@ -217,11 +237,19 @@ class PostgresEngine:
         raise AssertionError("the loop above returns or raises")
 
     async def _transact(
-        self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
+        self,
+        name: str,
+        begin: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        *,
+        writes: bool = False,
+        ready: Callable[[Connection], Awaitable[None]] | None = None,
     ) -> T:
         committing = False
         try:
             async with self._connection() as connection:
+                if ready is not None:
+                    await ready(connection)
                 if writes and not connection.has_prepared_queries:
                     await connection.prepare_queries(self._ready)
                 await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")

@@ -25,19 +25,29 @@ _Attempt = asyncio.Task[tuple[str, Connection]]
 
 
 class Hosts:
-    def __init__(self, url: str, check: Callable[[Connection], Awaitable[None]]) -> None:
-        """`check`: raises if a new connection must not be used; then the other hosts are tried."""
+    def __init__(
+        self, url: str, check: Callable[[Connection], Awaitable[None]], wanted: str = "read-write"
+    ) -> None:
+        """`check`: raises if a new connection must not be used; then the other hosts are tried.
+
+        `wanted`: the kind of server, as in the driver's `target_session_attrs`.
+        """
         self._urls = one_by_one(url)
         self._check = check
+        self._wanted = wanted
 
     async def connect(self, *, timeout: float, **options: Any) -> Connection:  # noqa: ASYNC109
         """Takes what asyncpg's own `connect` takes, but for the address."""
-        options |= {"timeout": timeout, "target_session_attrs": "read-write"}
+        options |= {"timeout": timeout, "target_session_attrs": self._wanted}
         async with asyncio.timeout(timeout + HEAD_START_S * (len(self._urls) - 1)):
             url, connection = await self._first_of(tuple(self._urls), options)
         # It is tried first from now on, so that after a failover nobody waits for the old server.
         self._urls.sort(key=lambda each: each != url)
         return connection
+
+    def move_on(self) -> None:
+        """Try the host after the one that was used first."""
+        self._urls.append(self._urls.pop(0))
 
     async def _connect(self, url: str, options: dict[str, Any]) -> tuple[str, Connection]:
         connection = await asyncpg.connect(url, **options)

@@ -17,6 +17,16 @@ SELECT
     (SELECT system_identifier FROM pg_control_system()),
     CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END
 """
+# The mark is read with the statement's snapshot, before the position is: it is in the log before that.
+_POSITION = """
+SELECT
+    CAST(pg_current_wal_flush_lsn() AS TEXT),
+    left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+    CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT),
+    (SELECT value FROM deployment WHERE name = $1)
+"""
+MARK = "standby_mark"
+"""The name of a value in the store by which copies of the store are recognised: see `standby`."""
 
 _log = structlog.get_logger("store")
 
@@ -25,6 +35,16 @@ class Timeline(NamedTuple):
     cluster: int
     """PostgreSQL's number of the cluster. Timelines of different clusters cannot be compared."""
     number: str
+
+
+class LogPosition(NamedTuple):
+    """How far the primary's log is on its disk: everything committed is before it."""
+
+    lsn: str
+    timeline: str
+    at_us: int
+    """By the primary's clock."""
+    mark: str | None
 
 
 class FormerPrimary(ConnectionError):
@@ -39,6 +59,10 @@ async def read_timeline(connection: Connection, within_s: float) -> Timeline | N
         raise
     except asyncpg.PostgresError:
         return None
+
+
+async def read_position(connection: Connection) -> LogPosition:
+    return LogPosition(*await connection.fetchrow(_POSITION, MARK))
 
 
 class TimelineFence:

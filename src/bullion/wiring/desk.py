@@ -45,6 +45,7 @@ def make_desk(
         traces=traces,
         price_locks=PriceLocks(store.hashers.locks),
         webhook_cipher=store.hashers.webhooks,
+        reports=store.reports,
         webhooks_may_be_private=settings.webhook_allow_private,
     )
 

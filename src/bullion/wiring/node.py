@@ -70,6 +70,7 @@ from .limiter import make_limiter
 from .line_gauges import LineGauges
 from .live_feed import make_live_feed
 from .node_state import NodeState
+from .report_gauges import ReportGauges
 from .store import Store, open_store, save_hedge
 from .stream_gauges import StreamGauges
 from .tracing import traced
@@ -183,6 +184,7 @@ async def open_node(
 
         store.engine.on_commit = after_commit
         gauges.also(WebhookGauges(metrics.registry, delivery).publish)
+        gauges.also(ReportGauges(metrics.registry, store.reports).publish)
         webhooks = Webhooks(
             StoredWebhooks(store.engine),
             delivery,

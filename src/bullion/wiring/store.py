@@ -16,6 +16,7 @@ from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine, sqlite_path
+from bullion.store.standby import Reports, Standby
 
 StoreEngine = PostgresEngine | SqliteEngine
 
@@ -69,6 +70,7 @@ class Store:
     engine: StoreEngine
     hashers: Hashers
     records: RecordStore
+    reports: Reports
     chain: Chain
     steps_taken: int
     """How many migrations were applied."""
@@ -124,10 +126,19 @@ async def open_store(
     except BaseException:
         await engine.close()
         raise
+    records = RecordStore(engine)
+    reports = Reports(records, _standby(settings, engine))
     try:
-        yield Store(engine, hashers, RecordStore(engine), Chain(hashers.audit), steps_taken)
+        yield Store(engine, hashers, records, reports, Chain(hashers.audit), steps_taken)
     finally:
+        await reports.close()
         await engine.close()
+
+
+def _standby(settings: Settings, engine: StoreEngine) -> Standby | None:
+    if settings.reports_url is None or not isinstance(engine, PostgresEngine):
+        return None
+    return Standby(settings.reports_url, engine)
 
 
 async def check_schema(settings: Settings) -> None:

@@ -160,7 +160,7 @@ async def archived_packs(
 
 
 async def _next_packs(desk: Desk, actor: Actor, book_id: int, after: int) -> list[PackedOrders]:
-    return await desk.read(
+    return await desk.report(
         actor, "archived_orders", lambda records: records.archived_packs(book_id, after, _PACKS_AT_ONCE)
     )
 

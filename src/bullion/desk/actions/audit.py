@@ -64,7 +64,7 @@ async def list_audit(desk: Desk, actor: Actor, page: Page) -> tuple[list[View], 
         found, total = await records.audit(actor.broker, page)
         return [_with_text(entry, units) for entry in found], total
 
-    return await desk.read(actor, "audit", work)
+    return await desk.report(actor, "audit", work)
 
 
 async def _units(records: Records, broker: str) -> Mapping[str, Units]:
@@ -105,7 +105,7 @@ async def find_audit(desk: Desk, actor: Actor, wanted: AuditSearch, limit: int) 
             [view(entry) for entry in entries], below, await _units(records, actor.broker)
         )
 
-    return await desk.read(actor, "audit_find", work)
+    return await desk.report(actor, "audit_find", work)
 
 
 async def _first_from(records: Records, broker: str, at_us: int, count: int) -> int:
@@ -138,7 +138,7 @@ async def check_audit(desk: Desk, actor: Actor) -> AuditCheckResult:
         )
 
     while True:
-        entries, head = await desk.read(actor, "audit_check", piece)
+        entries, head = await desk.report(actor, "audit_check", piece)
         breaks += verifier.check(entries)
         if len(entries) < _AT_ONCE:
             return AuditCheckResult(verifier.ordinal, head, [*breaks, *verifier.check_head(head)])

@@ -47,7 +47,7 @@ async def list_refusals(desk: Desk, actor: Actor, filters: Mapping[str, str | No
       bullion desk refusals list --symbol GOLD --since 2026-11-16T09:00:00+05:30
     """
     wanted, before = _wanted(filters), _place(filters.get("before"))
-    page = await desk.read(
+    page = await desk.report(
         actor, "refusals", lambda records: records.refusals(actor.broker, wanted, before, limit)
     )
     return {

@@ -49,7 +49,7 @@ async def compare_day(desk: Desk, actor: Actor, body: StatementBody) -> View:
         span_us = _span_us(day, switches.zone)
         return await records.venue_trades(actor.broker, body.venue, *span_us, TRADES_MAX + 1)
 
-    ours = await desk.read(actor, "venue_trades", work)
+    ours = await desk.report(actor, "venue_trades", work)
     if len(ours) > TRADES_MAX:
         raise RefusalError(CONFLICT, f"There are more than {TRADES_MAX} trades of {body.venue} on that day.")
     report = await asyncio.to_thread(compare_statement, body.csv, ours)

@@ -59,7 +59,7 @@ async def list_traces(
             "or the code of a refusal such as limit_exceeded"
         )
         raise invalid_field(("outcome",), message, "not_a_choice", within="query")
-    found = await desk.read(
+    found = await desk.report(
         actor, "traces", lambda records: records.traces(actor.broker, login_id, outcome, limit)
     )
     return [view(each) for each in found]
