@@ -1,16 +1,13 @@
 """Hedge requests in the store. See `bullion.booking.hedge_requests`."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-import msgspec
 import structlog
 
 from bullion.booking.attempt import ToHedge
 from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, BookState, Claimed, HedgeBacklog
-from bullion.booking.house_book import deal_entry
 from bullion.booking.partial_fills import CHILDREN_MAX, Part, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
 from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer, PartiallyFilled
@@ -21,24 +18,14 @@ from bullion.orders.status import Event, Status
 
 from . import order_changes, order_rows
 from .batch_loader import BatchLoader
+from .confirmations import VENUE, Answered, Confirmations, fills_of
 from .engine import Engine, Transaction, one_row
 from .execution_records import insert_unmatched
-from .postgres import PostgresEngine
 from .sent_orders import find_sent
 
 _SLOTS = 2
-_CONFIRM_TRIES, _CONFIRM_PAUSE_S = 3, 0.003
-_BY = "venue"
 NEVER_US = 2**53
 """The due time of a request that waits for the desk."""
-_encode = msgspec.json.Encoder().encode
-
-
-class Answered(msgspec.Struct, eq=False):
-    """Compared by identity: comparing orders field by field would take longer than writing them."""
-
-    to_hedge: ToHedge
-    answer: FinalAnswer
 
 
 Postponed = tuple[int, int, int, str]
@@ -56,6 +43,7 @@ class StoredHedgeRequests:
         self._venue = venue
         self._holder = holder
         self._now_us = now_us
+        self._confirmations = Confirmations(engine, now_us, venue)
         self._answers: BatchLoader[Answered, Order] = BatchLoader(self._answer_all, slots=_SLOTS)
         self._postponed: BatchLoader[Postponed, bool] = BatchLoader(self._postpone_all, slots=1)
 
@@ -110,9 +98,8 @@ class StoredHedgeRequests:
     async def _answer_all(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """Answers that arrive together are written in one transaction."""
         found: Mapping[Answered, Order] = {}
-        if isinstance(self._engine, PostgresEngine):
-            with suppress(ConstraintViolation, AlreadyExists):  # One of them cannot be written: logged below.
-                found = await self._confirm(self._engine, answers)
+        with suppress(ConstraintViolation, AlreadyExists):  # One of them cannot be written: logged below.
+            found = await self._confirmations.write(answers)
         rest = [each for each in answers if each not in found]
         return {**found, **await self._answer_separately(rest)} if rest else found
 
@@ -132,36 +119,6 @@ class StoredHedgeRequests:
                 return {}
         alone = [await self._answer_separately([each]) for each in answers]
         return {each: order for found in alone for each, order in found.items()}
-
-    async def _confirm(self, engine: PostgresEngine, answers: Sequence[Answered]) -> dict[Answered, Order]:
-        """Write the confirmations of pending orders, which most answers are, in one statement.
-
-        Retried, because this node's own bookings often lock a book for a moment.
-        """
-        found: dict[Answered, Order] = {}
-        for turn in range(_CONFIRM_TRIES):
-            left = {
-                (each.to_hedge.order.book_id, each.to_hedge.order.ordinal): each
-                for each in answers
-                if isinstance(each.answer, Confirmed) and each.to_hedge.rest is None and each not in found
-            }
-            if not left:
-                break
-            if turn:
-                await asyncio.sleep(_CONFIRM_PAUSE_S)
-            elif fills := [values for each in left.values() for values in self._fills(each)]:
-                # Before the confirmation: if this node dies in between, the venue is asked again.
-                await engine.statement("insert_fills", _encode(fills).decode(), writes=True)
-            rows = [
-                confirmation_row(place, each.to_hedge, each.answer.execution_id, covered=True)
-                for place, each in enumerate(left.values())
-            ]
-            books, at_us = list({book_id for book_id, _ in left}), self._now_us()
-            values = (_encode(rows).decode(), books, at_us, _BY)
-            for row in await engine.statement("confirm_orders", *values, writes=True):
-                each = left[row["book_id"], row["ordinal"]]
-                found[each] = life.after(each.to_hedge.order, Event.CONFIRM, at_us, deal_no=row["deal_no"])
-        return found
 
     async def _answer_one_by_one(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """Locks in the same order as everywhere: books by id, stocks (for refusals), then deal numbers."""
@@ -188,7 +145,7 @@ class StoredHedgeRequests:
         if row is None:
             return None
         order, at_us = order_rows.order(row), self._now_us()
-        for fill in self._fills(Answered(to_hedge, answer)):
+        for fill in fills_of(Answered(to_hedge, answer), self._venue):
             await transaction.run("insert_fill", *fill)
         if (
             to_hedge.rest is not None
@@ -200,7 +157,9 @@ class StoredHedgeRequests:
         if order.status == Status.PENDING:
             before, message = order, _message(answer)
             order = await self._settled(transaction, to_hedge.broker, order, answer, at_us)
-            await order_changes.write(transaction, before, order, at_us, _BY, message, books_kept=books_kept)
+            await order_changes.write(
+                transaction, before, order, at_us, VENUE, message, books_kept=books_kept
+            )
         else:
             known = await one_row(transaction, "one_hedge", *name)
             if known["execution_id"] == answer.execution_id:
@@ -219,26 +178,6 @@ class StoredHedgeRequests:
             "answer_hedge", *name, state, outcome, answer.execution_id, _message(answer), at_us
         )
         return order
-
-    def _fills(self, answered: Answered) -> list[tuple[int | str, ...]]:
-        to_hedge, answer = answered.to_hedge, answered.answer
-        if isinstance(answer, Declined) or not answer.fills:
-            return []
-        order, sent_id = to_hedge.order, to_hedge.request().order_id
-        return [
-            (
-                order.book_id,
-                order.ordinal,
-                fill.execution_id,
-                to_hedge.broker,
-                self._venue,
-                sent_id,
-                fill.quantity_e8,
-                fill.price_e6,
-                fill.at_us,
-            )
-            for fill in answer.fills
-        ]
 
     async def _answer_part(
         self, transaction: Transaction, to_hedge: ToHedge, order: Order, answer: FinalAnswer, at_us: int
@@ -278,7 +217,7 @@ class StoredHedgeRequests:
         message = _message(answer)
         deal_no = await order_changes.next_deal_no(transaction, to_hedge.broker)
         deal = life.after(order, Event.CONFIRM, at_us, deal_no=deal_no)
-        await order_changes.write(transaction, order, deal, at_us, _BY, message)
+        await order_changes.write(transaction, order, deal, at_us, VENUE, message)
         await transaction.run(
             "answer_hedge", *name, "answered", "confirmed", answer.execution_id, message, at_us
         )
@@ -337,16 +276,6 @@ class StoredHedgeRequests:
             )
 
         return await self._engine.read("hedges_waiting", body)
-
-
-def confirmation_row(
-    place: int, to_hedge: ToHedge, execution_id: str, *, covered: bool
-) -> tuple[int | str, ...]:
-    """A row of the first parameter of `confirm_orders`. `covered`: whether the venue covered the order."""
-    order = to_hedge.order
-    entry = deal_entry(order, to_hedge.fineness_e4, covered=covered)
-    name = (order.book_id, order.ordinal, to_hedge.broker)
-    return *name, execution_id, entry.client_mg, entry.cover_mg, place
 
 
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:

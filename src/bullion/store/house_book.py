@@ -18,11 +18,13 @@ from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.status import Event
 
-from . import order_changes, order_rows
+from . import order_rows
 from .batch_loader import BatchLoader
+from .confirmations import confirmation_row
+from .confirming_sqlite import confirm_orders
 from .engine import Engine, Row, Transaction
-from .hedge_requests import confirmation_row
 from .postgres import PostgresEngine
+from .sqlite import SqliteTransaction
 
 _SLOTS = 2
 _HELD_MAX = 1_000
@@ -147,9 +149,13 @@ class StoredHouseBook:
         if not allowed:
             return {}
         at_us = self._now_us()
-        if not isinstance(self._engine, PostgresEngine):
-            return {_name(each): await self._write_one(transaction, each, at_us) for each in allowed}
         orders = {_name(each): each.order for each in allowed}
+        if isinstance(transaction, SqliteTransaction):
+            confirmed = [(each, _execution_id(each.order)) for each in allowed]
+            deals = confirm_orders(transaction.connection, confirmed, at_us, _BY, covered=False)
+            if len(deals) != len(orders):
+                raise StoreConflict("an order of the house's book is not pending, or was filled in part")
+            return deals
         rows = [
             confirmation_row(place, each, _execution_id(each.order), covered=False)
             for place, each in enumerate(allowed)
@@ -163,17 +169,6 @@ class StoredHouseBook:
             name: life.after(order, Event.CONFIRM, at_us, deal_no=numbers[name])
             for name, order in orders.items()
         }
-
-    async def _write_one(self, transaction: Transaction, each: ToHedge, at_us: int) -> Order:
-        before, execution_id = each.order, _execution_id(each.order)
-        deal_no = await order_changes.next_deal_no(transaction, each.broker)
-        order = life.after(before, Event.CONFIRM, at_us, deal_no=deal_no)
-        message = f"execution {execution_id}"
-        await order_changes.write(transaction, before, order, at_us, _BY, message, covered=False)
-        await transaction.run(
-            "answer_hedge", *_name(each), "answered", "confirmed", execution_id, message, at_us
-        )
-        return order
 
 
 def _name(to_hedge: ToHedge) -> OrderName:

@@ -1,6 +1,7 @@
 """Bookings on SQLite: a batch is one job of the writer's thread, and one transaction."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,9 +43,11 @@ class SqliteLedger:
     async def record(
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
-        return await self._engine.run_in_writer(
-            "record", lambda connection: self._record(connection, plans, names, catalogue_version)
-        )
+        def work(connection: SqliteConnection) -> Recorded:
+            state = _batch_state(connection, [plan.before.id for plan in plans], names)
+            return self._record(connection, plans, state, catalogue_version)
+
+        return await self._engine.run_in_writer("record", work)
 
     async def record_locked(
         self,
@@ -56,8 +59,9 @@ class SqliteLedger:
     ) -> tuple[Sequence[Plan], Recorded]:
         def work(connection: SqliteConnection) -> tuple[Sequence[Plan], Recorded]:
             left = {name: _stock_e4(connection, name) for name in stocks}
-            plans = plan(_books(connection, book_ids), left)
-            return plans, self._record(connection, plans, names, catalogue_version)
+            state = _batch_state(connection, book_ids, names)
+            plans = plan(state.books, left)
+            return plans, self._record(connection, plans, state, catalogue_version)
 
         return await self._engine.run_in_writer("record_locked", work)
 
@@ -74,31 +78,24 @@ class SqliteLedger:
         self,
         connection: SqliteConnection,
         plans: Sequence[Plan],
-        names: Sequence[KeyName],
+        state: "_BatchState",
         catalogue_version: int,
     ) -> Recorded:
-        """A few calls for any number of orders: after each call, this thread waits for the GIL."""
-        book_ids = [plan.before.id for plan in plans]
-        (row,) = connection.fetch("batch_state", (_json(names).decode(), _json(book_ids).decode()))
-        version, settled = row["version"], set(_decode_ids(row["settled"]))
-        books = {values[0]: order_rows.book_of(*values) for values in _decode_books(row["books"])}
-        if len(books) != len(book_ids):
-            raise StoreUnavailable("a book is missing from the store")
         good = [
             plan
             for plan in plans
             if plan.changes
-            and version == catalogue_version
-            and books[plan.before.id].version == plan.before.version
-            and plan.before.id not in settled
+            and state.catalogue_version == catalogue_version
+            and state.books[plan.before.id].version == plan.before.version
+            and plan.before.id not in state.settled
         ]
         self._write(connection, good)
         recorded = {plan.before.id for plan in good}
         return Recorded(
-            version,
+            state.catalogue_version,
             {
-                book_id: BookResult(book, book_id in recorded, book_id in settled)
-                for book_id, book in books.items()
+                book_id: BookResult(book, book_id in recorded, book_id in state.settled)
+                for book_id, book in state.books.items()
             },
         )
 
@@ -150,6 +147,26 @@ class SqliteLedger:
                 connection.fetch("move_stock", (*name, -taken_e4))
         for book_id in books_with_full_block(plans):
             _sum_blocks(connection, book_id)
+
+
+class _BatchState(NamedTuple):
+    """What a batch is checked against."""
+
+    catalogue_version: int
+    settled: set[int]
+    """The books in which one of the batch's keys is settled."""
+    books: dict[int, Book]
+
+
+def _batch_state(
+    connection: SqliteConnection, book_ids: Sequence[int], names: Sequence[KeyName]
+) -> _BatchState:
+    """One row for any number of orders: after each row, this thread waits for the GIL."""
+    (row,) = connection.fetch("batch_state", (_json(names).decode(), _json(book_ids).decode()))
+    books = {values[0]: order_rows.book_of(*values) for values in _decode_books(row["books"])}
+    if len(books) != len(book_ids):
+        raise StoreUnavailable("a book is missing from the store")
+    return _BatchState(row["version"], set(_decode_ids(row["settled"])), books)
 
 
 def _books(connection: SqliteConnection, book_ids: Sequence[int]) -> dict[int, Book]:

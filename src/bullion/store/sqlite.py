@@ -395,7 +395,7 @@ class SqliteConnection:
 
     def run_body(self, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run a transaction's body to its end: queries on this engine never suspend it."""
-        steps = body(_OpenTransaction(self)).__await__()
+        steps = body(SqliteTransaction(self)).__await__()
         try:
             next(steps)
         except StopIteration as end:
@@ -480,15 +480,15 @@ class SqliteConnection:
         return [schema.TakenStep(row["number"], row["checksum"], row.get("oldest_level")) for row in rows]
 
 
-class _OpenTransaction:
+class SqliteTransaction:
     """An open transaction. Its methods never suspend."""
 
     def __init__(self, connection: SqliteConnection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     async def all(self, query: str, *values: Value) -> Sequence[Row]:
         with _faults():
-            return self._connection.fetch(query, values)
+            return self.connection.fetch(query, values)
 
     async def one(self, query: str, *values: Value) -> Row | None:
         found = await self.all(query, *values)

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreUnavailable
-from bullion.hedge.simulated import Mode, VenueBehaviour, VenueOrder
+from bullion.hedge.simulated import CONFIRMED, Mode, VenueBehaviour, VenueOrder
 from bullion.hedge.venue import HedgeRequest, ListedExecution
 from bullion.unreadable import UnreadableRows
 
@@ -16,13 +16,15 @@ from . import row_decoders
 from .batch_loader import BatchLoader
 from .engine import Row, Transaction, one_row
 from .postgres import PostgresEngine
-from .sqlite import SqliteEngine
+from .sqlite import SqliteConnection, SqliteEngine
 
 _SLOTS = 2
 _NUMBERED_MAX = 200
 _WRITERS_S_MAX, _WRITERS_LOOK_S = 1.0, 0.01
 """How long a list waits for running transactions, and how often it checks whether they have ended."""
 _encode = msgspec.json.Encoder().encode
+_decode_known = msgspec.json.Decoder(list[str]).decode
+_decode_numbers = msgspec.json.Decoder(list[tuple[str, int]]).decode
 _log = structlog.get_logger("hedge")
 
 
@@ -160,21 +162,52 @@ class StoredVenueBook:
 
     async def _take_all(self, submissions: Sequence[Submission]) -> Mapping[Submission, VenueOrder]:
         in_order = sorted(submissions, key=lambda one: one.request.order_id)
-        if isinstance(self._engine, SqliteEngine) or _has_duplicates(submissions):
+        if _has_duplicates(submissions):
             return await self._one_by_one(in_order)
-        values = _encode([_values(each) for each in in_order]).decode()
+        if isinstance(self._engine, SqliteEngine):
+            return await self._engine.run_in_writer(
+                "take_venue_orders", lambda connection: _take_on_sqlite(connection, in_order)
+            )
+        taken = {each: _new_order(each) for each in in_order}
+        values = _encode([_values(*each) for each in taken.items()]).decode()
         rows = await self._engine.statement("take_venue_orders", values, writes=True)
-        orders = {row["order_id"]: _venue_order(row) for row in rows}
-        return {each: orders[each.request.order_id] for each in in_order}
+        known = {row["order_id"]: _venue_order(row) for row in rows}
+        return {each: known.get(new.order_id, new) for each, new in taken.items()} if known else taken
 
     async def _one_by_one(self, submissions: Sequence[Submission]) -> Mapping[Submission, VenueOrder]:
         async def body(transaction: Transaction) -> dict[Submission, VenueOrder]:
             return {
-                each: _venue_order(await one_row(transaction, "take_venue_order", *_values(each)))
+                each: _venue_order(
+                    await one_row(transaction, "take_venue_order", *_values(each, _new_order(each)))
+                )
                 for each in submissions
             }
 
         return await self._engine.write("take_venue_orders", body)
+
+
+def _take_on_sqlite(
+    connection: SqliteConnection, submissions: Sequence[Submission]
+) -> Mapping[Submission, VenueOrder]:
+    """Reads one row and writes once: the writer's thread waits for the GIL after each statement and row."""
+    order_ids = [each.request.order_id for each in submissions]
+    brokers = list({each.request.broker for each in submissions})
+    state = connection.fetch("venue_state", (_encode(order_ids).decode(), _encode(brokers).decode()))[0]
+    known, numbers = set(_decode_known(state["known"])), dict(_decode_numbers(state["numbers"]))
+    taken: dict[Submission, VenueOrder] = {}
+    rows = []
+    for each in submissions:
+        new = _new_order(each)
+        if new.order_id in known:
+            taken[each] = _venue_order(connection.fetch("take_venue_order", _values(each, new))[0])
+            continue
+        number = None
+        if new.outcome == CONFIRMED:
+            number = numbers[each.request.broker] = numbers[each.request.broker] + 1
+        rows.append((*_values(each, new), number))
+        taken[each] = new
+    connection.fetch_for("insert_venue_orders", rows)
+    return taken
 
 
 async def _last_settled_no(engine: PostgresEngine, after_no: int) -> int | None:
@@ -220,19 +253,33 @@ def _has_duplicates(submissions: Sequence[Submission]) -> bool:
     return len({each.request.order_id for each in submissions}) < len(submissions)
 
 
-def _values(submission: Submission) -> tuple[str | int | None, ...]:
+def _new_order(submission: Submission) -> VenueOrder:
+    """As it is in the book if it was not sent before."""
     request, outcome = submission.request, submission.outcome
+    return VenueOrder(
+        request.order_id,
+        submission.due_at_us,
+        1,
+        outcome,
+        None if outcome is None else _new_execution_id(),
+        None if outcome is None else submission.at_us,
+        submission.filled_e4,
+    )
+
+
+def _values(submission: Submission, new: VenueOrder) -> tuple[str | int | None, ...]:
+    request = submission.request
     return (
         request.order_id,
         request.broker,
         request.instrument,
         request.trade_type,
         request.quantity_e4,
-        submission.due_at_us,
-        outcome,
-        None if outcome is None else _new_execution_id(),
-        None if outcome is None else submission.at_us,
-        submission.filled_e4,
+        new.due_at_us,
+        new.outcome,
+        new.execution_id,
+        new.executed_at_us,
+        new.filled_e4,
     )
 
 

@@ -85,6 +85,12 @@ ORDER BY marks.number, marks.orders_through
 UPDATE books SET event_shift = event_shift + 1 WHERE id = $1
 RETURNING @newest_number AS number, order_count
 
+-- name: number_events (sqlite)
+-- This many events in each of these books.
+WITH told (book_id, events) AS (VALUES $rows)
+
+UPDATE books SET event_shift = event_shift + told.events FROM told WHERE books.id = told.book_id
+
 -- name: insert_account_event
 INSERT INTO account_events (book_id, number, orders_through, kind, at_us, detail) VALUES ($1, $2, $3, $4, $5, $6)
 

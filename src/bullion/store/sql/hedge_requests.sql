@@ -457,3 +457,53 @@ counted AS (
 )
 
 SELECT book_id, ordinal, deal_no FROM booked
+
+-- name: confirming_state (sqlite)
+-- What confirmations are checked against, in one row: which of the orders in $1 (book and ordinal) are pending and were
+-- not filled in part; the books in $2; and the hedge books of the brokers in $3.
+SELECT
+    (
+        SELECT json_group_array(json_array(orders.book_id, orders.ordinal))
+        FROM @json_rows($1)
+        CROSS JOIN orders ON orders.book_id = @item(0) AND orders.ordinal = @item(1)
+        WHERE
+            orders.status = 'pending'
+            AND NOT EXISTS (
+                SELECT 1 FROM hedge_rests AS rests
+                WHERE rests.book_id = orders.book_id AND rests.ordinal = orders.ordinal
+            )
+    ) AS pending,
+    (
+        SELECT json_group_array(json_array(books.id, order_count, event_shift, unsummed_from))
+        FROM @json_list($2)
+        CROSS JOIN books ON books.id = items.value
+    ) AS books,
+    (
+        SELECT json_group_array(json_array(positions.broker, positions.metal, positions.version))
+        FROM @json_list($3)
+        CROSS JOIN book_positions AS positions ON positions.broker = items.value
+    ) AS positions
+
+-- name: take_deal_nos (sqlite)
+-- Numbers for this many deals of each broker. Returns the last.
+INSERT INTO deals AS deals (broker, last_deal_no) VALUES $rows
+ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
+RETURNING broker, last_deal_no
+
+-- name: open_orders (sqlite)
+WITH opened (book_id, ordinal, deal_no) AS (VALUES $rows)
+
+UPDATE orders
+SET status = 'open', deal_no = opened.deal_no
+FROM opened
+WHERE orders.book_id = opened.book_id AND orders.ordinal = opened.ordinal
+
+-- name: answer_hedges (sqlite)
+WITH answered (book_id, ordinal, execution_id, at_us) AS (VALUES $rows)
+
+UPDATE hedge_requests
+SET
+    state = 'answered', outcome = 'confirmed', execution_id = answered.execution_id,
+    words = 'execution ' || answered.execution_id, answered_at_us = answered.at_us
+FROM answered
+WHERE hedge_requests.book_id = answered.book_id AND hedge_requests.ordinal = answered.ordinal

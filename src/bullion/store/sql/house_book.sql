@@ -39,11 +39,22 @@ SET
 WHERE broker = $1 AND metal = $2
 RETURNING version
 
+-- name: move_book_position_by (sqlite)
+-- By $6 entries at once.
+UPDATE book_positions AS positions
+SET
+    open_since_us = @open_since($3, $4, $5), client_mg = client_mg + $3, cover_mg = cover_mg + $4,
+    version = version + $6
+WHERE broker = $1 AND metal = $2
+
 -- fragment: book_entry_columns
 broker, metal, ordinal, kind, name, client_mg, cover_mg, at_us
 
 -- name: insert_book_entry
 INSERT INTO book_entries (@book_entry_columns) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: insert_book_entries (sqlite)
+INSERT INTO book_entries (@book_entry_columns) VALUES $rows
 
 -- name: lock_book_positions (postgres)
 -- Before a book is opened: every transaction that changes orders reads the table first, or updates it. So those that

@@ -54,6 +54,9 @@ RETURNING ordinal
 INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
+-- name: insert_order_events (sqlite)
+INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through) VALUES $rows
+
 -- name: order_events
 SELECT status, at_us, actor, words FROM order_events WHERE book_id = $1 AND ordinal = $2 ORDER BY at_us, status
 

@@ -51,14 +51,48 @@ VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, CASE WHEN $7 = 'confirmed' T
 @count_submission
 
 -- name: take_venue_orders (postgres)
--- Many at once, each only once.
-@insert_venue_order
+-- Many at once, each only once. Returns those that were sent before.
+WITH sent AS (
+    @insert_venue_order
+    SELECT
+        @item(0), @item(1), @item(2), @item(3), CAST(@item(4) AS BIGINT), 1, CAST(@item(5) AS BIGINT), @item(6), @item(7),
+        CAST(@item(8) AS BIGINT), CAST(@item(9) AS BIGINT), CASE WHEN @item(6) = 'confirmed' THEN @next_number END
+    FROM @json_rows($1)
+    ORDER BY 1
+    @count_submission
+)
+
+SELECT * FROM sent WHERE submissions > 1
+
+-- name: venue_state (sqlite)
+-- Which of the orders in $1 were sent before, and the last number of each broker in $2, in one row.
 SELECT
-    @item(0), @item(1), @item(2), @item(3), CAST(@item(4) AS BIGINT), 1, CAST(@item(5) AS BIGINT), @item(6), @item(7),
-    CAST(@item(8) AS BIGINT), CAST(@item(9) AS BIGINT), CASE WHEN @item(6) = 'confirmed' THEN @next_number END
-FROM @json_rows($1)
-ORDER BY 1
-@count_submission
+    (
+        SELECT json_group_array(venue_orders.order_id)
+        FROM @json_list($1)
+        CROSS JOIN venue_orders ON venue_orders.order_id = items.value
+    ) AS known,
+    (
+        SELECT
+            json_group_array(
+                json_array(
+                    items.value,
+                    (
+                        SELECT coalesce(max(execution_no), 0)
+                        FROM venue_orders
+                        WHERE broker = items.value AND execution_no > 0
+                    )
+                )
+            )
+        FROM @json_list($2)
+    ) AS numbers
+
+-- name: insert_venue_orders (sqlite)
+INSERT INTO venue_orders (
+    order_id, broker, instrument, trade_type, quantity_e4, due_at_us, outcome, execution_id, executed_at_us,
+    filled_e4, execution_no, submissions
+)
+SELECT *, 1 FROM (VALUES $rows)
 
 -- name: decide_venue_order
 -- With its broker: each index leads straight to the order, whichever a generic plan picks.
