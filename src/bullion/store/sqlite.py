@@ -1,8 +1,10 @@
 """The SQLite engine: with a write-ahead log, and every commit on disk before it returns.
 
 All writes go through one thread with one connection, and longer reads through another, so that the event loop
-does not wait for the disk. Look-ups of a few rows by key run on the event loop itself: thanks to the
-write-ahead log they do not wait for locks, and they cost less than switching threads.
+does not wait for the disk. Writes that wait for the thread share a commit: see `shared_commits`.
+
+Look-ups of a few rows by key run on the event loop itself: thanks to the write-ahead log they do not wait for
+locks, and they cost less than switching threads.
 """
 
 import asyncio
@@ -27,6 +29,7 @@ from bullion.faults import (
 
 from . import queries, schema
 from .engine import Row, Transaction, Value, nothing
+from .shared_commits import SharedCommits
 
 T = TypeVar("T")
 
@@ -221,7 +224,7 @@ class SqliteEngine:
     async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Do `work` in one durable transaction and one visit to the writer's thread."""
         try:
-            answer = await self._transact(self._writer, name, "BEGIN IMMEDIATE", work)
+            answer = await self._transact(self._writer, name, work)
         except (StoreUnavailable, OutcomeUnknown):
             self._write_failed = True
             raise
@@ -230,17 +233,17 @@ class SqliteEngine:
 
     async def run_in_reader(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
         """Run `work` on the reader's thread, over one snapshot."""
-        return await self._transact(self._reader, name, "BEGIN", work)
+        return await self._transact(self._reader, name, work)
 
     async def _transact(
-        self, connection: "SqliteConnection", name: str, begin: str, work: "Callable[[SqliteConnection], T]"
+        self, connection: "SqliteConnection", name: str, work: "Callable[[SqliteConnection], T]"
     ) -> T:
-        def checked(connection: SqliteConnection) -> T:
+        def checked() -> T:
             self._check_file()
             return work(connection)
 
         # Submitted now, so that the thread starts it as soon as it is free, however busy this loop is then.
-        handed = connection.submit(connection.transact, begin, checked)
+        handed = connection.submit_transaction(checked)
         doing = asyncio.wrap_future(handed)
         try:
             with _faults():
@@ -261,7 +264,7 @@ class SqliteEngine:
         connection = SqliteConnection(f"bullion-{name}", self._queries)
         try:
             await connection.call(connection.connect, self._path, read_only=False)
-            return await connection.call(connection.transact, "BEGIN IMMEDIATE", work)
+            return await connection.call(connection.transact, lambda: work(connection))
         finally:
             await connection.shut_down()
 
@@ -303,11 +306,20 @@ class SqliteConnection:
         self._open: sqlite3.Connection | None = None
         self._reconnect: Callable[[], None] | None = None
         """Opens another connection after the last one had to be closed."""
+        self._begin = "BEGIN"
+        self._commits: SharedCommits | None = None
+        """Of a connection that writes."""
         self._statements: dict[tuple[str, int], str] = {}
 
     def submit(self, work: Callable[..., T], *arguments: object, **options: object) -> "Future[T]":
         """Run `work` on the connection's thread, after all work submitted before."""
         return self._thread.submit(lambda: work(*arguments, **options))
+
+    def submit_transaction(self, work: Callable[[], T]) -> "Future[T]":
+        """Run `work` in a transaction. Its writes may share a commit with others."""
+        if self._commits is None:
+            return self.submit(self.transact, work)
+        return self._commits.submit(work)
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
         """Submit and await `work`; driver errors become faults."""
@@ -337,6 +349,9 @@ class SqliteConnection:
             connection.execute(f"PRAGMA {pragma}")
         if read_only:
             connection.execute("PRAGMA query_only=ON")
+        else:
+            self._begin = "BEGIN IMMEDIATE"
+            self._commits = self._commits or SharedCommits(self, self._thread.submit)
         self._open = connection
         self._reconnect = lambda: self.connect(path, read_only=read_only)
 
@@ -359,19 +374,40 @@ class SqliteConnection:
         named = dict(zip(_PLACES, values, strict=False))
         return self._connection.execute(self._named[query], named).fetchall()
 
-    def transact(self, begin: str, work: "Callable[[SqliteConnection], T]") -> T:
-        if self._open is None and self._reconnect is not None:
-            self._reconnect()
-        self._connection.execute(begin)
+    def transact(self, work: Callable[[], T]) -> T:
+        """Run `work` in a transaction of its own."""
+        self.begin()
         try:
-            answer = work(self)
-            self._commit()
+            answer = work()
+            self.commit()
         except BaseException:
-            self._roll_back_failed()
+            self.roll_back_failed()
             raise
         return answer
 
-    def _roll_back_failed(self) -> None:
+    def begin(self) -> None:
+        if self._open is None and self._reconnect is not None:
+            self._reconnect()
+        self._connection.execute(self._begin)
+
+    def in_savepoint(self, work: Callable[[], T]) -> T:
+        self._connection.execute("SAVEPOINT job")
+        try:
+            answer = work()
+        except BaseException:
+            with suppress(sqlite3.Error):  # Then the transaction does not go on.
+                self._connection.execute("ROLLBACK TO job")
+                self._connection.execute("RELEASE job")
+            raise
+        self._connection.execute("RELEASE job")
+        return answer
+
+    def goes_on_after(self, error: BaseException) -> bool:
+        """After an error of the disk SQLite may have ended the transaction, or left it unsound."""
+        fault = _fault_of(error) if isinstance(error, sqlite3.Error) else error
+        return self._connection.in_transaction and not isinstance(fault, StoreUnavailable)
+
+    def roll_back_failed(self) -> None:
         """Roll back a failed transaction. Never raises: the original error must not be lost.
 
         If the rollback fails, the connection is closed, which releases its locks.
@@ -383,7 +419,7 @@ class SqliteConnection:
                 self.disconnect()
             self._open = None
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
         """A commit that fails with an I/O error may still have reached the disk."""
         try:
             self._connection.execute("COMMIT")
