@@ -206,7 +206,7 @@ def watch(dying: pytest.MonkeyPatch, engine: Engine, query: str, then: Callable[
     """Right after this query, with the transaction that it is in still open."""
     owner: Any = postgres_module._OpenTransaction
     if isinstance(engine, SqliteEngine):
-        owner = sqlite_module._OpenTransaction
+        owner = sqlite_module.SqliteTransaction
     inner = owner.all
 
     async def watching(self: Any, name: str, *values: Any) -> Any:

@@ -14,6 +14,7 @@ from bullion.orders.status import Event
 from bullion.store.engine import Engine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import NOW_US
+from tests.booking.small_blocks import small_blocks
 
 from .dealings import PRICED, Dealings
 
@@ -195,6 +196,21 @@ async def test_many_words_at_once_on_many_books_are_each_taken_once(
     assert len(set(numbers)) == len(numbers)
     tables = await dealings.sound()
     assert len(tables["order_events"]) == len(orders), "each was told once"
+
+
+async def test_confirmations_are_counted_whether_or_not_their_block_is_summed(dealings: Dealings) -> None:
+    async with small_blocks(dealings.engine):
+        orders = [
+            await dealings.place(book, source=source)
+            for source in ("api", "web", "api")
+            for book in dealings.books * 2
+        ]
+        done = await asyncio.gather(*map(dealings.answer, orders))
+        tables = await dealings.sound()
+    assert {order.status for order in done} == {"open"}
+    assert {row["unsummed_from"] for row in tables["books"] if row["order_count"]} == {4}
+    opened = [row for row in tables["block_counts"] if row["status"] == "open" and row["level"] == 0]
+    assert sum(row["orders"] for row in opened) == len(dealings.books) * 3
 
 
 async def test_deal_numbers_rise_with_time(dealings: Dealings) -> None:

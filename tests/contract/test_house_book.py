@@ -121,6 +121,22 @@ async def test_a_book_opens_with_the_deals_that_there_are_and_counts_them_as_cov
     await house.sound()
 
 
+async def test_a_book_that_opens_while_orders_are_confirmed_misses_none(house: House) -> None:
+    dealings = house.dealings
+    orders = [await dealings.place(book, "buy", 10_000) for _ in range(6) for book in dealings.books]
+    first, later = orders[: len(orders) // 2], orders[len(orders) // 2 :]
+
+    async def answer_later() -> None:
+        for order in later:
+            await dealings.answer(order)
+
+    await asyncio.gather(*map(dealings.answer, first), answer_later(), house.open(policy="each"))
+    position = await house.position()
+    assert position.client_mg == -len(orders) * GRAM
+    assert position.residual_mg == 0
+    await house.sound()
+
+
 async def test_under_each_a_confirmation_moves_clients_and_cover_together(house: House) -> None:
     await house.open(policy="each")
     dealings = house.dealings

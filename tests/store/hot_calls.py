@@ -97,10 +97,15 @@ def _journal_postgres(journal: Journal, patch: pytest.MonkeyPatch) -> None:
 
 def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
     connection = sqlite.SqliteConnection
-    submit, fetch, fetch_for = connection.submit, connection.fetch, connection.fetch_for
+    submit_transaction, fetch, fetch_for = (
+        connection.submit_transaction,
+        connection.fetch,
+        connection.fetch_for,
+    )
 
-    def handed_with_context(self: Any, work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        return submit(self, copy_context().run, work, *arguments, **options)
+    def handed_with_context(self: Any, work: Callable[[], Any]) -> Any:
+        context = copy_context()
+        return submit_transaction(self, lambda: context.run(work))
 
     def noted_fetch(self: Any, query: str, values: Sequence[Any]) -> Any:
         bound = {str(number): value for number, value in enumerate(values, start=1)}
@@ -114,7 +119,7 @@ def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
             journal.note(query, sql, (), [value for row in rows for value in row])
         return found
 
-    patch.setattr(connection, "submit", handed_with_context)
+    patch.setattr(connection, "submit_transaction", handed_with_context)
     patch.setattr(connection, "fetch", noted_fetch)
     patch.setattr(connection, "fetch_for", noted_fetch_for)
 

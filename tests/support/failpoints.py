@@ -191,9 +191,9 @@ POINTS = {
     "decide-after": Point([after("decide", StoredVenueBook)], time=2, often=False),
     # Our second commit.
     "answer-before": Point([before("answer", StoredHedgeRequests)], often=False),
-    "answer-half-written": Point([query("change_order")], inside=True),
+    "answer-half-written": Point([query("change_order", "open_orders")], inside=True),
     "answer-stock-returned": Point([query("return_stock")], time=1, often=False),
-    "answer-written": Point([query("answer_hedge")], inside=True),
+    "answer-written": Point([query("answer_hedge", "answer_hedges")], inside=True),
     "answer-after": Point([after("answer", StoredHedgeRequests)]),
     # The client's answer.
     "reply-before": Point([reply(sent=False)], time=5),

@@ -35,6 +35,8 @@ class Confirmations:
         self._engine = engine
         self._now_us = now_us
         self._venue = venue
+        self._keep_books: set[str] = set()
+        """Brokers that keep a hedge book, as far as is known here. No broker ends its book."""
 
     async def write(self, answers: Sequence[Answered]) -> Mapping[Answered, Order]:
         """Make deals of the pending orders among them that the venue confirms as a whole."""
@@ -58,7 +60,10 @@ class Confirmations:
         confirmed: Mapping[tuple[int, int], Answered],
         fills: Sequence[tuple[int | str, ...]],
     ) -> Mapping[Answered, Order]:
-        """In one statement. Retried, because this node's own bookings often lock a book for a moment."""
+        """In one statement. Retried, because this node's own bookings often lock a book for a moment.
+
+        The short statement does for most orders; the last try is with the one for all.
+        """
         found: dict[Answered, Order] = {}
         if fills:
             # Before the confirmation: if this node dies in between, the venue is asked again.
@@ -75,7 +80,12 @@ class Confirmations:
             ]
             books, at_us = list({book_id for book_id, _ in left}), self._now_us()
             values = (_encode(rows).decode(), books, at_us, VENUE)
-            for row in await engine.statement("confirm_orders", *values, writes=True):
+            keeps_book = any(each.to_hedge.broker in self._keep_books for each in left.values())
+            query = "confirm_orders" if keeps_book or turn == _TRIES - 1 else "confirm_newest"
+            for row in await engine.statement(query, *values, writes=True):
+                if row["deal_no"] is None:
+                    self._keep_books.add(row["keeps_book"])
+                    continue
                 each = left[row["book_id"], row["ordinal"]]
                 found[each] = life.after(each.to_hedge.order, Event.CONFIRM, at_us, deal_no=row["deal_no"])
         return found

@@ -325,69 +325,38 @@ locked AS MATERIALIZED (
     INNER JOIN books AS seen ON seen.id @only(held.id) AND seen.unsummed_from = held.unsummed_from
 ),
 
--- Deal numbers are taken after the books are locked, as everywhere. They may have gaps.
-numbers AS (
-    INSERT INTO deals AS deals (broker, last_deal_no)
-    SELECT wanted.broker, count(*)
+free AS MATERIALIZED (
+    SELECT wanted.*, locked.order_count, locked.event_shift
     FROM wanted
     INNER JOIN locked ON locked.id = wanted.book_id
-    GROUP BY wanted.broker
-    ORDER BY wanted.broker
-    ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
-    RETURNING broker, last_deal_no
+),
+
+numbers AS (
+    @take_deal_nos(free)
 ),
 
 dealt AS MATERIALIZED (
     SELECT
-        wanted.*,
-        (SELECT orders.ctid FROM orders @primary_key(wanted.book_id, wanted.ordinal)) AS place,
-        (
-            SELECT rests.child
-            FROM hedge_rests AS rests
-            WHERE rests.book_id = wanted.book_id AND rests.ordinal = wanted.ordinal
-        ) AS child,
-        numbers.last_deal_no
-        - count(*) OVER (PARTITION BY wanted.broker)
-        + row_number() OVER (PARTITION BY wanted.broker ORDER BY wanted.book_id, wanted.ordinal) AS deal_no
-    FROM wanted
-    INNER JOIN locked ON locked.id = wanted.book_id
-    INNER JOIN numbers ON numbers.broker = wanted.broker
+        free.*,
+        (SELECT orders.ctid FROM orders @primary_key(free.book_id, free.ordinal)) AS place,
+        @filled_before(free) AS filled_before,
+        numbers.last_deal_no + 1
+        - row_number() OVER (PARTITION BY free.broker ORDER BY free.book_id DESC, free.ordinal DESC) AS deal_no
+    FROM free
+    INNER JOIN numbers ON numbers.broker = free.broker
 ),
 
 booked AS (
     UPDATE orders
     SET status = 'open', deal_no = dealt.deal_no
     FROM dealt
-    WHERE orders.ctid = dealt.place AND orders.status = 'pending' AND dealt.child IS NULL
-    RETURNING orders.*, dealt.execution_id, dealt.broker, dealt.client_mg, dealt.cover_mg, dealt.nth
+    WHERE orders.ctid = dealt.place AND orders.status = 'pending' AND NOT dealt.filled_before
+    RETURNING
+        orders.*, dealt.execution_id, dealt.broker, dealt.client_mg, dealt.cover_mg, dealt.nth, dealt.order_count,
+        dealt.event_shift
 ),
 
-events AS (
-    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through)
-    SELECT
-        booked.book_id, booked.ordinal, booked.status, $3, $4, 'execution ' || booked.execution_id,
-        locked.order_count + locked.event_shift
-        + row_number() OVER (PARTITION BY booked.book_id ORDER BY booked.ordinal),
-        locked.order_count
-    FROM booked
-    INNER JOIN locked ON locked.id = booked.book_id
-),
-
-numbered AS (
-    UPDATE books
-    SET event_shift = books.event_shift + opened.orders
-    FROM (SELECT book_id, count(*) AS orders FROM booked GROUP BY book_id) AS opened
-    WHERE books.id @only(opened.book_id)
-),
-
-answered AS (
-    UPDATE hedge_requests
-    SET
-        state = 'answered', outcome = 'confirmed', execution_id = booked.execution_id,
-        words = 'execution ' || booked.execution_id, answered_at_us = $3
-    FROM booked
-    WHERE hedge_requests.book_id @only(booked.book_id) AND hedge_requests.ordinal = booked.ordinal
-),
+@tell_and_answer,
 
 -- The hedge book, of brokers that keep one.
 moved AS (
@@ -457,6 +426,120 @@ counted AS (
 )
 
 SELECT book_id, ordinal, deal_no FROM booked
+
+-- fragment: tell_and_answer
+-- Of the orders in `booked`: their events, and the venue's answers.
+events AS (
+    INSERT INTO order_events (book_id, ordinal, status, at_us, actor, words, number, orders_through)
+    SELECT
+        book_id, ordinal, 'open', $3, $4, 'execution ' || execution_id,
+        order_count + event_shift + row_number() OVER (PARTITION BY book_id ORDER BY ordinal),
+        order_count
+    FROM booked
+),
+
+numbered AS (
+    UPDATE books
+    SET event_shift = books.event_shift + opened.orders
+    FROM (SELECT book_id, count(*) AS orders FROM booked GROUP BY book_id) AS opened
+    WHERE books.id @only(opened.book_id)
+),
+
+answered AS (
+    UPDATE hedge_requests
+    SET
+        state = 'answered', outcome = 'confirmed', execution_id = booked.execution_id,
+        words = 'execution ' || booked.execution_id, answered_at_us = $3
+    FROM booked
+    WHERE hedge_requests.book_id @only(booked.book_id) AND hedge_requests.ordinal = booked.ordinal
+)
+
+-- fragment: filled_before(order)
+-- Whether the venue filled a part of the order before.
+EXISTS (
+    SELECT 1 FROM hedge_rests AS rests WHERE rests.book_id = {order}.book_id AND rests.ordinal = {order}.ordinal
+)
+
+-- name: confirm_newest (postgres)
+-- The same as `confirm_orders`, with half of its parts: for orders whose block is not summed yet, which most are, and of
+-- brokers that keep no hedge book. All others are not returned. A row without an order names a broker that keeps one.
+WITH wanted AS MATERIALIZED (
+    SELECT
+        CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, @item(2) AS broker,
+        @item(3) AS execution_id
+    FROM @json_rows($1)
+),
+
+held AS MATERIALIZED (
+    SELECT id, unsummed_from, order_count, event_shift
+    FROM books
+    WHERE id = ANY ($2::BIGINT [])
+    ORDER BY id
+    FOR UPDATE SKIP LOCKED
+),
+
+kept AS MATERIALIZED (
+    SELECT positions.broker
+    FROM (SELECT DISTINCT broker FROM wanted) AS brokers
+    CROSS JOIN LATERAL (
+        -- A range in the order of the primary key: see @primary_key.
+        SELECT book_positions.broker
+        FROM book_positions
+        WHERE book_positions.broker BETWEEN brokers.broker AND brokers.broker
+        ORDER BY book_positions.broker, book_positions.metal
+        LIMIT 1
+        @for_key_share(book_positions)
+    ) AS positions
+),
+
+dealt AS MATERIALIZED (
+    SELECT
+        wanted.*, held.order_count, held.event_shift,
+        (SELECT orders.ctid FROM orders @primary_key(wanted.book_id, wanted.ordinal)) AS place
+    FROM wanted
+    INNER JOIN held ON held.id = wanted.book_id
+    WHERE
+        wanted.ordinal >= held.unsummed_from
+        AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.broker = wanted.broker)
+        AND NOT @filled_before(wanted)
+),
+
+numbers AS (
+    @take_deal_nos(dealt)
+),
+
+booked AS (
+    UPDATE orders
+    SET status = 'open', deal_no = numbered.deal_no
+    FROM (
+        SELECT
+            dealt.*,
+            numbers.last_deal_no + 1
+            - row_number() OVER (PARTITION BY dealt.broker ORDER BY dealt.book_id DESC, dealt.ordinal DESC) AS deal_no
+        FROM dealt
+        INNER JOIN numbers ON numbers.broker = dealt.broker
+    ) AS numbered
+    WHERE orders.ctid = numbered.place AND orders.status = 'pending'
+    RETURNING
+        orders.book_id, orders.ordinal, orders.deal_no, numbered.execution_id, numbered.order_count,
+        numbered.event_shift
+),
+
+@tell_and_answer
+
+SELECT book_id, ordinal, deal_no, NULL AS keeps_book FROM booked
+UNION ALL
+SELECT NULL, NULL, NULL, broker FROM kept
+
+-- fragment: take_deal_nos(deals)
+-- Deal numbers are taken after the books are locked, as everywhere. They may have gaps.
+INSERT INTO deals AS deals (broker, last_deal_no)
+SELECT {deals}.broker, count(*)
+FROM {deals}
+GROUP BY {deals}.broker
+ORDER BY {deals}.broker
+ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
+RETURNING broker, last_deal_no
 
 -- name: confirming_state (sqlite)
 -- What confirmations are checked against, in one row: which of the orders in $1 (book and ordinal) are pending and were
