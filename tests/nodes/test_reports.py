@@ -57,6 +57,14 @@ def address(pair: Pair) -> str:
     return address
 
 
+@pytest.fixture(scope="module")
+def second(pair: Pair, address: str) -> Iterator[Postgres]:
+    """Another standby."""
+    second = standby_of(pair.primary)
+    yield second
+    second.remove()
+
+
 def at(server: Postgres, address: str) -> str:
     """The same database on another server."""
     return f"postgresql://bullion@127.0.0.1:{server.port}/{address.rpartition('/')[2]}"
@@ -216,8 +224,27 @@ async def test_a_standby_that_is_away_or_slow(
 
 
 @pytest.mark.anyio
+async def test_of_several_standbys_another_is_tried_after_one_that_is_behind(
+    pair: Pair, second: Postgres, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standby, "CATCH_UP_S", 0.1)
+    both = at(pair.standby, address).replace("/test", f",127.0.0.1:{second.port}/test")
+    pair.standby.sql("SELECT pg_wal_replay_pause()")
+    try:
+        async with reading(address, both) as desk:
+            await rename(desk, "several")
+            assert await read_name(desk) == ("several", False)
+            monkeypatch.setattr(desk.reports, "_avoided_until_s", 0)
+            monkeypatch.setattr(standby, "CATCH_UP_S", 5)
+            assert await read_name(desk) == ("several", True)
+            assert outcomes(desk) == {"behind": 1, "standby": 1}
+    finally:
+        pair.standby.sql("SELECT pg_wal_replay_resume()")
+
+
+@pytest.mark.anyio
 async def test_what_is_no_standby_of_this_store_is_not_read(
-    pair: Pair, address: str, monkeypatch: pytest.MonkeyPatch
+    pair: Pair, second: Postgres, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standby, "CATCH_UP_S", 15)
     other = pair.primary.new_database(address.rpartition("/")[2])
@@ -228,18 +255,14 @@ async def test_what_is_no_standby_of_this_store_is_not_read(
             assert await read_name(desk) == ("main", False)
             assert outcomes(desk) == {reason: 1}
     # A copy that was promoted is the new primary; the standby still follows the old one.
-    promoted = standby_of(pair.primary)
-    try:
-        promoted.sql("SELECT pg_promote()")
-        until(lambda: promoted.sql("SELECT pg_is_in_recovery()") == "f", within_s=20)
-        for number in range(5):
-            pair.primary.sql(f"SELECT pg_logical_emit_message(false, 'later', repeat('x', {number}000))")
-        pair.primary.sql("SELECT pg_switch_wal()")
-        async with reading(at(promoted, address), at(pair.standby, address)) as desk:
-            assert (await read_name(desk))[1] is False
-            assert outcomes(desk) == {"other_store": 1}
-    finally:
-        promoted.remove()
+    second.sql("SELECT pg_promote()")
+    until(lambda: second.sql("SELECT pg_is_in_recovery()") == "f", within_s=20)
+    for number in range(5):
+        pair.primary.sql(f"SELECT pg_logical_emit_message(false, 'later', repeat('x', {number}000))")
+    pair.primary.sql("SELECT pg_switch_wal()")
+    async with reading(at(second, address), at(pair.standby, address)) as desk:
+        assert (await read_name(desk))[1] is False
+        assert outcomes(desk) == {"other_store": 1}
 
 
 def sessions(server: Postgres) -> int:

@@ -101,6 +101,8 @@ class Standby:
                 position = await self._position()
                 return await self._read(name, body, position), position.at_us
         except TimeoutError:
+            if self._engine is not None:
+                self._engine.try_next_host()
             raise StandbyUnfit(SLOW, f"no answer within {READ_S:g} s") from None
         except StoreFault as fault:
             raise StandbyUnfit(_reason(fault), str(fault)) from fault
