@@ -171,6 +171,7 @@ def _calls(results: Results) -> Iterator[str]:
     if floors:
         yield "What they are compared with:"
         yield _table(("Floor", "Name", "CPU µs", "A core's worth", "Calls/s", "Rounds"), floors)
+    yield from _in_all(calls)
     if any(_limited(calls, name) for name in (*ours, *FLOORS)):
         yield "\\* The load generator had no more to give: the server may be faster."
 
@@ -180,6 +181,19 @@ def _busiest(calls: Sequence[Mapping[str, Any]], name: str) -> Mapping[str, Any]
     found = [each for each in calls if each["call"] == name and each["requests_per_s"]]
     busy = [each for each in found if each["connections"] == _BUSY]
     return max(busy or found, key=lambda each: each["requests_per_s"]["value"], default=None)
+
+
+def _in_all(calls: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """CPU time of an order in all its processes, and of one by pgbench."""
+    order, rival = (
+        found and found.get("whole_us_per_request")
+        for found in (_busiest(calls, "orders_pg"), _busiest(calls, "pgbench"))
+    )
+    if order and rival:
+        yield (
+            f"CPU time of one order in all: {order['value']:.0f} µs in the service, PostgreSQL and Redis; "
+            f"{rival['value']:.0f} µs in pgbench and PostgreSQL, with one order per transaction."
+        )
 
 
 def _limited(calls: Sequence[Mapping[str, Any]], name: str) -> bool:

@@ -35,10 +35,12 @@ def findings() -> Findings:
                     p99_us=6_000.0,
                     load_cpu=0.95 if call == "get_floor" else 0.5,
                     server=CpuTime(ran_ns=900_000_000, waited_ns=0),
+                    whole_cpu_ns=1_280_000_000 if call == "orders_pg" else None,
                 )
                 run.note(call, connections, number, outcome)
         for clients in (2, 8):
-            run.note("pgbench", clients, number, Outcome(requests=500 * clients, seconds=1))
+            outcome = Outcome(requests=500 * clients, seconds=1, whole_cpu_ns=250_000_000 * clients)
+            run.note("pgbench", clients, number, outcome)
     size = Spread(100_000_000, 90_000_000, 110_000_000)
     footprints = [Footprint("pg", accounts, Spread(1, 0.9, 1.1), size, size) for accounts in (1, 100_000)]
     pairs = {"list <deep>": Pair(100, 150, 1.5), "place": Pair(300, 310, 1.03)}
@@ -101,6 +103,16 @@ def test_a_call_is_told_with_its_cost(results: dict[str, Any]) -> None:
     orders = row(measured(results), "orders_pg")
     assert orders[:3] == ["Place a test order", "PostgreSQL and Redis", "`orders_pg`"]
     assert orders[3:] == ["281", "3,556", "3,200", "3,100 to 3,300", "1.50", "6.00", "0.70"]
+
+
+def test_what_an_order_costs_in_all_is_told_if_it_is_known(results: dict[str, Any]) -> None:
+    told = "CPU time of one order in all: 400 µs in the service, PostgreSQL and Redis; 500 µs in pgbench"
+    assert told in measured(results)
+    older = [
+        {name: each for name, each in call.items() if name != "whole_us_per_request"}
+        for call in results["calls"]
+    ]
+    assert "in all" not in measured(results | {"calls": older})
 
 
 def test_a_store_is_told_with_the_clients_that_suit_it_best(results: dict[str, Any]) -> None:
