@@ -109,21 +109,26 @@ def worker_command(api: int, desk: int, ready: int) -> None:
     """One of several workers; started by `serve` with the descriptors of its sockets."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # Handled by the parent process.
     from bullion.serve import Ports, run_node
+    from bullion.workers.place import WorkerPlace
     from bullion.workers.worker import report_ready, wait_for_go
 
     set_up_logs(for_people=False)
     channel = socket.socket(fileno=ready)
+    place = WorkerPlace.given(os.environ)
     settings = _read_serving_settings()
 
     async def on_ready(serving: "Serving") -> None:
-        report_ready(channel, serving)
+        if place is None:
+            report_ready(channel, serving)
+        else:
+            report_ready(channel, serving, on_parent_gone=place.shut)
 
     if not settings.shared:
         # The old node leaves before this one opens the store, so a problem has to be reported now.
         asyncio.run(check_schema(settings))
-    if wait_for_go(channel):
+    if wait_for_go(channel, None if place is None else settings.workers):
         ports = Ports(socket.socket(fileno=api), socket.socket(fileno=desk))
-        run_node(settings, ports, on_ready, may_migrate=False)
+        run_node(settings, ports, on_ready, may_migrate=False, place=place)
     end_logs()
 
 

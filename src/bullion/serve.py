@@ -23,9 +23,11 @@ from bullion.supervisor import report_serving
 from bullion.web.address import SourceAddress
 from bullion.web.connections import ConnectionCount
 from bullion.web.ending import end_waiting_calls
+from bullion.web.hand_over import HandOver, Place
 from bullion.web.health import DRAIN
 from bullion.web.listener_shutdown import HANDSHAKE_S, accept_waiting, ignore_new_connections
 from bullion.web.protocol import GuardedProtocol
+from bullion.web.received_connection import ReceivedConnection, Receiver
 from bullion.wiring.console import open_console
 from bullion.wiring.node import Node, open_node
 
@@ -158,6 +160,9 @@ class Serving:
 
     def _close(self, grace_s: float, listen_until: float | None) -> None:
         self._closing = True
+        for server in self.servers:
+            if server.receiver is not None:
+                server.receiver.leave()
         _log.info("stopping")
         end_waiting_calls()
         for server in self.servers:
@@ -178,6 +183,8 @@ class _Server(uvicorn.Server):
 
     None: it closes them at once, and leaves the queue to other processes.
     """
+    receiver: Receiver | None = None
+    """Of the connections that other workers hand over."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -208,6 +215,8 @@ class _Server(uvicorn.Server):
             server.close()
         for bound in sockets:
             bound.close()
+        if self.receiver is not None:
+            self.receiver.close()
         loop = asyncio.get_running_loop()
         for bound in rest:
             with bound:
@@ -237,15 +246,16 @@ def run_node(
     may_migrate: bool,
     on_hangup: OnHangup | None = None,
     on_stop: OnStop | None = None,
+    place: Place | None = None,
 ) -> None:
     """Serve until SIGTERM, SIGINT or `Serving.leave`. Afterwards `SIGNALS` are blocked.
 
-    `may_migrate`: see `open_node`.
+    `may_migrate`: see `open_node`. `place`: of this process among the workers of this machine.
     """
     _raise_open_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         node = open_node(settings, may_migrate=may_migrate)
-        runner.run(_serve(settings, node, ports, on_ready, on_hangup, on_stop))
+        runner.run(_serve(settings, node, ports, on_ready, on_hangup, on_stop, place))
         # The handlers end with the loop. A signal that comes now stays pending until it is unblocked.
         block_signals()
 
@@ -257,11 +267,13 @@ async def _serve(
     on_ready: Ready,
     on_hangup: OnHangup | None,
     on_stop: OnStop | None,
+    place: Place | None,
 ) -> None:
     async with opening as node:
+        api = make_server(node.api, settings) if place is None else _server_at(place, node, settings)
         serving = Serving(
             node,
-            [make_server(app, settings) for app in (node.api, node.desk_api)],
+            [api, make_server(node.desk_api, settings)],
             drain_s=settings.drain_s,
             leave_grace_s=_GRACE_S if settings.shared else _HAND_OVER_GRACE_S,
             on_stop=on_stop,
@@ -323,6 +335,9 @@ async def _answer(
         await asyncio.sleep(0.005)
     _tune_garbage_collector()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    for server in servers:
+        if server.receiver is not None:
+            server.receiver.open()
     await on_ready(serving)
     await asyncio.gather(*answering)
 
@@ -353,12 +368,32 @@ def _raise_open_files() -> None:
 
 
 def make_server(app: object, settings: Settings) -> _Server:
-    trusts = SourceAddress(settings.trusted_proxies).trusts
-    count = ConnectionCount(settings.connections_per_address, exempt=trusts)
+    return _server(app, partial(GuardedProtocol, count=_connection_count(settings)))
+
+
+def _server_at(place: Place, node: Node, settings: Settings) -> _Server:
+    """The trading API of one of several workers."""
+    count = _connection_count(settings)
+    hand_over = None if place.alone else HandOver(place, node.account_of, node.hand_overs)
+    server = _server(node.api, partial(GuardedProtocol, count=count, hand_over=hand_over))
+    make = partial(
+        ReceivedConnection, server.config, server.server_state, {}, count=count, hand_over=hand_over
+    )
+    server.receiver = Receiver(place, make, count, server.server_state, node.hand_overs)
+    return server
+
+
+def _connection_count(settings: Settings) -> ConnectionCount:
+    return ConnectionCount(
+        settings.connections_per_address, exempt=SourceAddress(settings.trusted_proxies).trusts
+    )
+
+
+def _server(app: object, connection: Callable[..., asyncio.Protocol]) -> _Server:
     return _Server(
         uvicorn.Config(
             app,  # type: ignore[arg-type]  # uvicorn's own ASGI types are narrower than the ASGI specification
-            http=partial(GuardedProtocol, count=count),  # type: ignore[arg-type]  # uvicorn only calls it
+            http=connection,  # type: ignore[arg-type]  # uvicorn only calls it
             ws="none",
             lifespan="off",
             interface="asgi3",

@@ -55,6 +55,11 @@ class Catalogue:
             switches = self.switches[broker] = Switches(broker)
         return switches
 
+    def account_of_key(self, key_id: str) -> int | None:
+        """The id of the account that the key is of, if it is in memory."""
+        key = self.keys.get(key_id)
+        return None if key is None else key.account_id
+
     @property
     def loaded(self) -> bool:
         return self.version is not None

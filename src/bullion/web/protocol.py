@@ -44,6 +44,7 @@ from .deadline import NEVER, Deadline
 from .event_stream import OPEN_STREAM, EventStream, StreamEnd, limit_unread
 from .exchange import STATUS_LINES, Exchange
 from .framing import split_target
+from .hand_over import HandOver
 from .health import DRAIN
 from .request_reader import RequestReader
 from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
@@ -79,6 +80,7 @@ class GuardedProtocol(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         count: ConnectionCount | None = None,
+        hand_over: HandOver | None = None,
     ) -> None:
         if not config.loaded:
             config.load()
@@ -87,6 +89,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._loop = _loop or asyncio.get_running_loop()
         self._count = count
         self._counted_for: str | None = None
+        self._hand_over = hand_over
         self._deadline = Deadline(self._loop, self._on_deadline)
         self.reader = RequestReader(self)
         self.state: State = IDLE
@@ -111,7 +114,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._scheme = "https" if is_ssl(self._transport) else "http"
         self._writer = BatchedWriter(self._transport, self._loop)
         self.write, self.put = self._writer.write, self._writer.put
-        if self._count is not None and self._client is not None:
+        if self._count is not None and self._client is not None and self._counted_for is None:
             self._counted_for = self._count.enter(self._client[0])
             if self._counted_for is None:
                 self._writer.abort()
@@ -233,7 +236,24 @@ class GuardedProtocol(asyncio.Protocol):
             self.state = ON_FIRST_BYTE[state]
             self._deadline.due = NEVER
             self.reader.begin_head()
+        if self._hand_over is not None and self._moves(self._hand_over, self.reader.head + data):
+            return b""
         return self.reader.read_head(data)
+
+    def _moves(self, hand_over: HandOver, received: bytes) -> bool:
+        """Give this connection to the worker that owns the account of this request, if that is another."""
+        owner = hand_over.owner(received, first=self._exchange is None)
+        if owner is None or self._stopping:
+            return False
+        self._writer.flush()
+        descriptor = self._transport.get_extra_info("socket").fileno()
+        if self._transport.get_write_buffer_size() or not hand_over.send(owner, descriptor, received):
+            return False
+        # This closes only our descriptor. The client notices nothing.
+        self.state = CLOSING
+        self.pause_reading()
+        self._writer.abort()
+        return True
 
     def _discard(self, data: bytes) -> None:
         self._discarded += len(data)

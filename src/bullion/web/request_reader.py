@@ -55,7 +55,8 @@ class RequestReader:
         self.expects_continue = False
         self.body_read = 0
         """Bytes of the body that arrived after the head, with the framing of chunks."""
-        self._head = b""  # as far as it has arrived
+        self.head = b""
+        """As far as it has arrived."""
         self._beyond_head = 0  # bytes that arrived together with its end
         self._hosts = 0
         self._framed = False
@@ -65,15 +66,15 @@ class RequestReader:
         self._blank_lines = 0
 
     def begin_head(self) -> None:
-        self.version, self._head = "", b""
+        self.version, self.head = "", b""
         self._hosts = self._body_length = 0
         self._framed = False
 
     def read_head(self, data: bytes) -> bytes:
         """Feed the parser what has arrived of a head, and its body if nothing follows; return the rest."""
         # What was searched before is not searched again with every small segment.
-        start = max(0, len(self._head) - 3) if self._head else 0
-        head = self._head + data
+        start = max(0, len(self.head) - 3) if self.head else 0
+        head = self.head + data
         end = head.find(_BLANK_LINE, start)
         size = len(head) if end < 0 else end + 4
         if size > HEAD_BYTES:
@@ -86,7 +87,7 @@ class RequestReader:
                     # The parser would also accept HTTP/0.9, HTTP/2.0, RTSP and ICE.
                     raise httptools.HttpParserError("neither HTTP/1.1 nor HTTP/1.0")
                 self.version = version
-        self._head = head[:size]
+        self.head = head[:size]
         self._beyond_head = _NO_END if end < 0 else len(head) - size
         try:
             self.parser.feed_data(data)
@@ -95,7 +96,7 @@ class RequestReader:
                 raise
             self._read_head_again()
             return head[size:]
-        if end >= 0 and self._head:
+        if end >= 0 and self.head:
             raise httptools.HttpParserError("the parser sees no end of the head where we do")
         return b""
 
@@ -106,10 +107,10 @@ class RequestReader:
         for an upgrade. CONNECT asks for one even without the header line, and is refused.
         """
         self.parser = httptools.HttpRequestParser(self)
-        self._head = _UPGRADE_LINE.sub(b"", self._head)
+        self.head = _UPGRADE_LINE.sub(b"", self.head)
         self._beyond_head = self._hosts = self._body_length = 0
         self._framed = False
-        self.parser.feed_data(self._head)
+        self.parser.feed_data(self.head)
 
     def read_body(self, data: bytes) -> bytes:
         """Feed the parser up to the end of the body; return the rest."""
@@ -179,7 +180,7 @@ class RequestReader:
             self._check_end_of_head()
         body_follows = beyond != self._body_length
         self._exchange = self._connection.begin_request(self._body_length, body_follows=body_follows)
-        self._head = b""
+        self.head = b""
         if body_follows:
             self.body_read = beyond
             self._body_size = self._blank_lines = 0

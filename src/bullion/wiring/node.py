@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -60,12 +61,14 @@ from bullion.store.webhooks import StoredWebhooks
 from bullion.web.address import SourceAddress
 from bullion.web.calls import CallLog
 from bullion.web.ending import on_stop
+from bullion.web.hand_over import AccountOf, Outcome
 from bullion.web.metrics import Metrics
 from bullion.web.response import JSON, Response, encode_json
 
 from .background import run_in_background
 from .desk import make_default_broker, make_desk
 from .gauges import FeedGauges, HedgeGauges, NodeGauges
+from .hand_over_gauges import HandOverGauges
 from .limiter import make_limiter
 from .line_gauges import LineGauges
 from .live_feed import make_live_feed
@@ -90,6 +93,9 @@ class Node:
     desk_api: Any
     desk: Desk
     first_actor: Actor
+    account_of: AccountOf
+    hand_overs: Counter[Outcome]
+    """Connections that were to be handed over to other workers, and what became of it."""
 
 
 @asynccontextmanager
@@ -201,6 +207,8 @@ async def open_node(
         test_data = MarketData(catalogue, trading.test_market)
         production_data = MarketData(catalogue, trading.market, production.why_closed)
         streams = OpenStreams(gate, settings.streams_per_key)
+        hand_overs: Counter[Outcome] = Counter()
+        gauges.also(HandOverGauges(metrics.registry, hand_overs).publish)
         gauges.also(StreamGauges(metrics.registry, streams.counts).publish)
         event_streams = EventStreams(stored_events, watch, streams)
         test_quotes = QuoteStreams(catalogue, test_data, streams)
@@ -252,7 +260,14 @@ async def open_node(
                 (limiter, "take", "rate limits"),
             )
             with traced(settings, store.engine, trading, gates, apps) as (api, desk_api):
-                yield Node(api=api, desk_api=desk_api, desk=desk, first_actor=first_actor)
+                yield Node(
+                    api=api,
+                    desk_api=desk_api,
+                    desk=desk,
+                    first_actor=first_actor,
+                    account_of=catalogue.account_of_key,
+                    hand_overs=hand_overs,
+                )
         await reports.remove()
         await key_uses.write()
         await key_hashes.write()

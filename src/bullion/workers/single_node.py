@@ -47,7 +47,7 @@ class SingleNode:
     def _prepare(self) -> bool:
         block_signals()  # This thread may outlive the event loop, which handles the signals.
         # If the store takes one node at a time, the new node can only open it after this one has closed it.
-        return self._pool.start_all() if self._settings.shared else self._pool.prepare()
+        return self._pool.start_successors() if self._settings.shared else self._pool.prepare()
 
     async def _on_ready(self, _serving: Serving) -> None:
         self._ports.log_listening()

@@ -16,6 +16,9 @@ from bullion.serve import Serving, unblock_signals
 
 POLL_INTERVAL_S = 0.05
 # Messages from a worker
+_COUNT = b"n"
+"""Followed by two bytes: how many workers its settings want. Only to a parent that gave it a place."""
+_COUNT_BYTES = 2
 _PREPARED = b"p"
 _READY = b"r"
 # Messages to a worker
@@ -40,6 +43,8 @@ _STAGES = {_PREPARED: Stage.PREPARED, _READY: Stage.SERVING, b"": Stage.ENDED}
 class Worker:
     process: subprocess.Popen[bytes]
     channel: socket.socket
+    count: int | None = None
+    """How many workers there should be, by the settings that it has read."""
     started_at: float = field(default_factory=time.monotonic)
     _stage: Stage = Stage.STARTING
     _go_sent: bool = False
@@ -51,12 +56,14 @@ class Worker:
         sockets: Sequence[socket.socket],
         environ: Mapping[str, str],
         *,
+        inherited: Sequence[int] = (),
         new_session: bool = False,
     ) -> "Worker":
         """Start a new interpreter, so that it runs the current code and reads the current settings.
 
-        The descriptors of the sockets and of the channel are appended to `command`. `new_session`: Ctrl+C at
-        the terminal does not reach it; it is stopped through the channel.
+        The descriptors of the sockets and of the channel are appended to `command`; those `inherited` are
+        only passed on. `new_session`: Ctrl+C at the terminal does not reach it; it is stopped through the
+        channel.
         """
         ours, theirs = socket.socketpair()
         descriptors = [*(each.fileno() for each in sockets), theirs.fileno()]
@@ -65,7 +72,7 @@ class Worker:
         signal.pthread_sigmask(signal.SIG_BLOCK, LEVEL_SIGNALS)
         process = subprocess.Popen(  # noqa: S603 - this very program
             [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
-            pass_fds=descriptors,
+            pass_fds=(*descriptors, *inherited),
             env=environ,
             start_new_session=new_session,
         )
@@ -77,7 +84,11 @@ class Worker:
         """The current stage, or the next one if it is reached within that time."""
         self.channel.settimeout(within_s)
         try:
-            self._stage = _STAGES[self.channel.recv(1)]
+            message = self.channel.recv(1)
+            if message == _COUNT:
+                self.count = int.from_bytes(self.channel.recv(_COUNT_BYTES), "big")
+                message = self.channel.recv(1)
+            self._stage = _STAGES[message]
         except TimeoutError:
             pass
         except OSError:
@@ -130,16 +141,22 @@ class Worker:
             return  # It has already ended.
 
 
-def wait_for_go(channel: socket.socket) -> bool:
-    """In the worker: report that it is prepared, and wait for `go`. False if the parent is gone."""
+def wait_for_go(channel: socket.socket, count: int | None = None) -> bool:
+    """In the worker: report that it is prepared, and wait for `go`. False if the parent is gone.
+
+    `count`: how many workers its settings want. None if the parent does not understand it.
+    """
+    counted = b"" if count is None else _COUNT + count.to_bytes(_COUNT_BYTES, "big")
     try:
-        channel.send(_PREPARED)
+        channel.send(counted + _PREPARED)
         return channel.recv(1) == _GO
     except OSError:
         return False
 
 
-def report_ready(channel: socket.socket, serving: Serving) -> None:
+def report_ready(
+    channel: socket.socket, serving: Serving, on_parent_gone: Callable[[], None] = lambda: None
+) -> None:
     """In the worker: report that it serves, then obey the parent's messages; drain and stop if it is gone."""
     loop = asyncio.get_running_loop()
     actions: dict[bytes, Callable[[], None]] = {
@@ -157,6 +174,7 @@ def report_ready(channel: socket.socket, serving: Serving) -> None:
             actions[message]()
         else:
             loop.remove_reader(channel)
+            on_parent_gone()
             serving.drain()
 
     channel.settimeout(0)

@@ -2,6 +2,7 @@
 
 This process binds the ports and passes the sockets to the workers. All workers share one socket per port, and
 so one accept queue: a connection that a worker has not accepted when it ends is accepted by another worker.
+Each worker has a place: see `bullion.workers.place`.
 """
 
 import os
@@ -18,6 +19,7 @@ from bullion.settings import Settings
 from bullion.supervisor import report_reloading, report_serving, report_stopping
 from bullion.web.metrics import SHARED_FOLDER, merge_ended_worker
 
+from .places import Places
 from .terminal import Terminal
 from .worker import POLL_INTERVAL_S, Stage, Worker
 
@@ -32,10 +34,12 @@ _log = structlog.get_logger("bullion")
 class WorkerPool:
     def __init__(self, settings: Settings, ports: Ports) -> None:
         self._count = settings.workers
+        """How many workers there should be. A reload may change it."""
         self._overlap = settings.shared
         self._drain_s = settings.drain_s
         self._ports = ports
-        self._workers: list[Worker] = []
+        self._places = Places()
+        self._workers: list[Worker] = []  # in the order of their places
         self._in_transition: list[Worker] = []  # being started or stopped
         self._restart_asked = False
         self._stops: list[int] = []
@@ -91,7 +95,22 @@ class WorkerPool:
 
     def start_all(self) -> bool:
         """Start all workers. If one does not become ready, all are ended again."""
-        self._workers = [self._start() for _ in range(self._count)]
+        return self._start_rest([])
+
+    def start_successors(self) -> bool:
+        """Start the workers that replace a node: as many as the settings want that they read."""
+        first = self._start_first()
+        if first is None:
+            return False
+        self._in_transition = []
+        first.go()
+        return self._start_rest([first])
+
+    def _start_rest(self, started: list[Worker]) -> bool:
+        self._places.grow(self._count)
+        self._places.spread_over(self._count)
+        self._workers = started
+        self._workers += [self._start(place) for place in range(len(started), self._count)]
         if all(self._wait_for(worker, Stage.SERVING) for worker in self._workers):
             return True
         self.end_all()
@@ -99,7 +118,8 @@ class WorkerPool:
 
     def prepare(self) -> bool:
         """Start a worker that waits until the old node has closed the store; end it if it cannot start."""
-        self._workers = [self._start(go=False)]
+        self._places.grow(1)
+        self._workers = [self._start(0, go=False)]
         if self._wait_for(self._workers[0], Stage.PREPARED):
             return True
         self.end_all()
@@ -109,12 +129,14 @@ class WorkerPool:
         if self._metrics is not None:
             shutil.rmtree(self._metrics, ignore_errors=True)
 
-    def _start(self, *, go: bool = True) -> Worker:
+    def _start(self, place: int, *, go: bool = True) -> Worker:
         if self._metrics is None:
             # A new folder each time: otherwise counts of workers of an earlier run would be added.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
         ports = [self._ports.api, self._ports.desk]
-        worker = Worker.start(["worker"], ports, os.environ | {SHARED_FOLDER: self._metrics})
+        given, inherited = self._places.give(place, self._count)
+        environ = os.environ | {SHARED_FOLDER: self._metrics} | given
+        worker = Worker.start(["worker"], ports, environ, inherited=inherited)
         if self._debug:
             worker.signal(signal.SIGUSR1)
         if go:
@@ -152,10 +174,10 @@ class WorkerPool:
                 continue
             _log.error("worker_ended", pid=worker.process.pid, code=code)
             worker.channel.close()
-            self._merge_metrics(worker)
+            self._forget(worker)
             if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
                 time.sleep(_CRASH_PAUSE_S)
-            self._workers[place] = self._start()
+            self._workers[place] = self._start(place)
 
     def _pass_on_log_level(self) -> None:
         """A signal changed the level of this process. A worker that starts meanwhile is told by `_start`."""
@@ -169,50 +191,97 @@ class WorkerPool:
     def _restart_all(self) -> None:
         # Cleared first: a request during the restart may follow settings that the new workers have not read.
         self._restart_asked = False
-        _log.info("restarting", workers=self._count)
+        _log.info("restarting", workers=len(self._workers))
         report_reloading()
-        for done in range(self._count):
-            replaced = self._replace_one() if self._overlap else self._replace_stopping_first()
-            if self._stops:
-                return
-            if not replaced:
-                _log.error("restart_failed", replaced=done, workers=self._count)
-                return
-        _log.info("restarted", workers=self._count)
+        replaced, complete = self._replace_all()
+        if self._stops:
+            return
+        if complete:
+            _log.info("restarted", workers=self._count)
+            return
+        self._count = len(self._workers)
+        _log.error("restart_failed", replaced=replaced, workers=self._count)
 
-    def _replace_one(self) -> bool:
-        """The oldest worker leaves once a new one serves. If no new one does, the old one stays."""
-        new = self._start_next(Stage.SERVING)
+    def _replace_all(self) -> tuple[int, bool]:
+        """How many were replaced, and whether there are now as many as wanted, all of them new."""
+        new = self._start_first()
         if new is None:
+            return 0, False
+        kept = min(self._count, len(self._workers))
+        for place in range(kept):
+            if new is None:
+                new = self._start_next(place, Stage.PREPARED)
+            replace = self._replace if self._overlap else self._replace_stopping_first
+            if new is None or not replace(place, new):
+                return place, False
+            new = None
+        return kept, self._add_workers() and self._remove_workers()
+
+    def _start_first(self) -> Worker | None:
+        """Start and prepare a worker for the first place. Its settings tell how many there should be."""
+        first = self._start_next(0, Stage.PREPARED)
+        if first is None or not self._overlap or first.count in (None, self._count):
+            return first
+        # It has the queues of another number of places.
+        self._end([first])
+        self._in_transition = []
+        self._count = first.count or self._count
+        self._places.grow(self._count)
+        return self._start_next(0, Stage.PREPARED)
+
+    def _replace(self, place: int, new: Worker) -> bool:
+        """The worker at that place leaves once a new one serves. If no new one does, the old one stays."""
+        new.go()
+        if not self._reached(new, Stage.SERVING):
             return False
-        old = self._workers.pop(0)
-        self._workers.append(new)
+        old, self._workers[place] = self._workers[place], new
         self._retire(old)
-        return True
+        return not self._stops
 
-    def _replace_stopping_first(self) -> bool:
+    def _replace_stopping_first(self, place: int, new: Worker) -> bool:
         """For a store that takes one node at a time: clients wait in the accept queue meanwhile."""
-        new = self._start_next(Stage.PREPARED)
-        if new is None:
-            return False
-        old = self._workers.pop()
-        self._workers.append(new)
+        old, self._workers[place] = self._workers[place], new
         self._retire(old, finish=True)
         if self._in_transition:  # A second stop came while the old worker was still running.
             return False
         new.go()
         return self._wait_for(new, Stage.SERVING, finish=True)
 
-    def _start_next(self, stage: Stage) -> Worker | None:
-        """Start a worker that will replace another. None if it does not reach the stage."""
-        new = self._start(go=stage is Stage.SERVING)
+    def _add_workers(self) -> bool:
+        while len(self._workers) < self._count:
+            new = self._start_next(len(self._workers), Stage.SERVING)
+            if new is None:
+                return False
+            self._workers.append(new)
+            self._in_transition = []
+            # From now on connections of its accounts are handed over to it.
+            self._places.spread_over(len(self._workers))
+        return True
+
+    def _remove_workers(self) -> bool:
+        while len(self._workers) > self._count:
+            old = self._workers.pop()
+            self._places.spread_over(len(self._workers))  # First, so that nothing more is sent to it.
+            self._retire(old)
+            if self._stops:
+                return False
+            self._places.shrink(len(self._workers))
+        return True
+
+    def _start_next(self, place: int, stage: Stage) -> Worker | None:
+        """Start a worker for that place. None if it does not reach the stage."""
+        new = self._start(place, go=stage is Stage.SERVING)
         self._in_transition = [new]
+        return new if self._reached(new, stage) else None
+
+    def _reached(self, new: Worker, stage: Stage) -> bool:
+        """Wait until it reaches the stage. If it does not, it is ended."""
         if self._wait_for(new, stage):
-            return new
+            return True
         if not self._stops:
             self._end([new])
             self._in_transition = []
-        return None
+        return False
 
     def _retire(self, worker: Worker, *, finish: bool = False) -> None:
         self._in_transition = [worker]
@@ -224,7 +293,7 @@ class WorkerPool:
             time.sleep(POLL_INTERVAL_S)
             self._replace_dead()
         _wait_for(worker, give_up_at)
-        self._merge_metrics(worker)
+        self._forget(worker)
         self._in_transition = []
 
     # Stopping
@@ -245,6 +314,7 @@ class WorkerPool:
         if self._stops[:1] == [signal.SIGTERM]:  # Not for Ctrl+C: there is no load balancer to inform.
             self._drain(workers)
         self._ports.ignore_new_connections()
+        self._places.shut()
         for worker in workers:
             worker.stop()
         self._ports.close()
@@ -268,9 +338,11 @@ class WorkerPool:
         give_up_at = time.monotonic() + _GRACE_S
         for worker in workers:
             _wait_for(worker, give_up_at)
-            self._merge_metrics(worker)
+            self._forget(worker)
 
-    def _merge_metrics(self, worker: Worker) -> None:
+    def _forget(self, worker: Worker) -> None:
+        """It has ended."""
+        self._places.forget(worker.process.pid)
         if self._metrics is not None:
             merge_ended_worker(self._metrics, worker.process.pid)
 
