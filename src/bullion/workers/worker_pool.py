@@ -219,6 +219,7 @@ class WorkerPool:
 
     def _start_first(self) -> Worker | None:
         """Start and prepare a worker for the first place. Its settings tell how many there should be."""
+        self._places.grow(self._count)
         first = self._start_next(0, Stage.PREPARED)
         if first is None or not self._overlap or first.count in (None, self._count):
             return first
