@@ -363,22 +363,42 @@ def restore_command(file: Path, replace_store: bool, allow_differences: bool) ->
 
 @main.group("store")
 def store_group() -> None:
-    """The store: move it to another engine."""
+    """The store: move it to another engine, or one broker of it to another store."""
 
 
 @store_group.command("copy")
 @click.option("--from", "from_url", required=True, help="The stopped store, as sqlite:///<path>.")
 @click.option("--to", "to_url", help="The empty database, as postgresql://…; default: BULLION_DATABASE_URL.")
-def store_copy_command(from_url: str, to_url: str | None) -> None:
-    """Copy a stopped SQLite store to an empty PostgreSQL database.
+@click.option("--broker", metavar="TAG", help="Move this broker only. Then --from is postgresql://… too.")
+@click.option("--cancel", is_flag=True, help="Take back a move that did not reach the other store.")
+def store_copy_command(from_url: str, to_url: str | None, broker: str | None, cancel: bool) -> None:
+    """Copy a stopped SQLite store to an empty PostgreSQL database, or move one broker.
 
     Every row is compared, and the books of the copy are verified. If anything goes wrong, nothing is copied.
 
+    With --broker, one broker moves from a PostgreSQL store to another, which may be empty or have other
+    brokers, with the same BULLION_SECRET. Nodes of both go on serving the others. The broker must be halted
+    and at rest. It is closed at the old store before it is copied, and stays so: a run that fails can be
+    repeated, or taken back with --cancel.
+
+    \b
+    Example:
+      bullion store copy --broker aurum --from postgresql://bullion@db-a/bullion --to postgresql://bullion@db-b/bullion
+
     Exit code 0: done. 1: the books differ. 2: it could not be done.
     """
-    from bullion.maintenance.store_copy import copy
+    settings = read_settings(os.environ)
+    if broker is None:
+        from bullion.maintenance.store_copy import copy
 
-    sys.exit(asyncio.run(copy(read_settings(os.environ), from_url, to_url)))
+        if cancel:
+            raise WrongSetting("--cancel needs --broker.")
+        sys.exit(asyncio.run(copy(settings, from_url, to_url)))
+    from bullion.maintenance import broker_move
+    from bullion.wiring.desk import command_line_name
+
+    run = broker_move.cancel if cancel else broker_move.move
+    sys.exit(asyncio.run(run(settings, broker, from_url, to_url, command_line_name())))
 
 
 @main.group("secret")

@@ -10,3 +10,5 @@ class Broker:
     name: str
     hosts: tuple[str, ...] = ()
     """Host names that belong to this broker."""
+    moved_to: str | None = None
+    """The address of the store that it was moved to. Then nothing is recorded for it here."""

@@ -47,6 +47,8 @@ class Switches:
     """None: there is no public rate page."""
     quote_stream_interval_ms: int | None = None
     """A client that streams prices gets one of each symbol in this time. None: nobody may stream them."""
+    moved: bool = False
+    """Whether the broker was moved to another store: then every call is refused here."""
 
     @property
     def zone(self) -> ZoneInfo:

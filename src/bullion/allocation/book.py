@@ -10,12 +10,22 @@ from .position import Position
 _ENVIRONMENTS = (Environment.TEST, Environment.PRODUCTION)
 
 
+ACCOUNTS_IN_RANGE = 1_000_000_000_000
+"""A store numbers its accounts below this. Those of a broker that was moved to it have a range of their own:
+each has the number it had first, plus a multiple of this."""
+
+
 def book_id(account_id: int, environment: Environment) -> int:
     return account_id * len(_ENVIRONMENTS) + _ENVIRONMENTS.index(environment)
 
 
 def account_of(of_book_id: int) -> int:
     return of_book_id // len(_ENVIRONMENTS)
+
+
+def first_book_id(of_book_id: int) -> int:
+    """The id that the book had in the store where its account was created."""
+    return of_book_id % (ACCOUNTS_IN_RANGE * len(_ENVIRONMENTS))
 
 
 def environment_of(of_book_id: int) -> Environment:

@@ -97,6 +97,8 @@ class Gate:
         call.address = self.addresses.source(peer, forwarded)
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
+        if switches.moved:
+            raise RefusalError(_unavailable(environment, scope))
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
         text = _check_key_text(read_key(sent), broker, environment)
         if isinstance(text, RefusalCode):
@@ -136,6 +138,8 @@ class Gate:
             # memory: then a retry loads it again.
             return INVALID_CREDENTIAL if self.catalogue.clients.complete else _unavailable(environment, scope)
         account = self.catalogue.accounts[key.account_id]
+        if self.catalogue.switches_of(account.broker).moved:
+            return _unavailable(environment, scope)
         return (
             check_validity(key, self.catalogue.now_us()) or _access(key, account, address, scope) or account
         )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
@@ -148,10 +149,16 @@ class Catalogue:
 
     def _put_switches(self, switches: Switches) -> None:
         broker = switches.broker
-        of_unreadable = ("broker", broker, broker) in self.unreadable
-        self.switches[broker] = switches.closed() if of_unreadable else switches
+        known = self.brokers.get(broker)
+        if known is not None and known.moved_to is not None:
+            switches = replace(switches.closed(), moved=True)
+        elif ("broker", broker, broker) in self.unreadable:
+            switches = switches.closed()
+        self.switches[broker] = switches
 
     def _put_broker(self, broker: Broker) -> None:
         self.brokers[broker.tag] = broker
         self.hosts = {host: tag for host, tag in self.hosts.items() if tag != broker.tag}
         self.hosts.update(dict.fromkeys(broker.hosts, broker.tag))
+        if broker.moved_to is not None:
+            self._put_switches(self.switches_of(broker.tag))

@@ -18,7 +18,7 @@ from bullion.orders.instant import instant_text
 from bullion.orders.trace import TraceLog
 from bullion.records.audit import Chain, Entry, Head
 from bullion.records.token import Actor, Role
-from bullion.refusals.desk import ROLE_TOO_LOW, TOKEN_REQUIRED
+from bullion.refusals.desk import CONFLICT, ROLE_TOO_LOW, TOKEN_REQUIRED
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records, RecordStore
 from bullion.store.standby import Reports, Told
@@ -136,6 +136,7 @@ class Desk:
             if goes_back:
                 prices = without_moves(prices)
             confirmed = self._confirmed(trail, action, prices, done.starts_from)
+            await require_here(records, trail)
             head = await records.lock_audit_head(trail)
             if not catalogue:
                 # Without the catalogue's lock, the token may have been deleted meanwhile.
@@ -245,6 +246,13 @@ def _undo(added: Entry) -> View:
 def require(actor: Actor, role: Role) -> None:
     if not actor.role.includes(role):
         raise RefusalError(ROLE_TOO_LOW, f"This needs the role {role}; yours is {actor.role}.")
+
+
+async def require_here(records: Records, broker: str) -> None:
+    """Refuse to change anything of a broker that was moved to another store."""
+    place = await records.moved_to(broker)
+    if place is not None:
+        raise RefusalError(CONFLICT, f"The broker {broker} was moved to {place}. Change it there.")
 
 
 async def require_token(records: Records, actor: Actor) -> None:

@@ -217,6 +217,8 @@ _OTHER_ENTRIES = {
     "archived_orders": "finished archiving orders",
     "enrol_second_factor": "set up a second factor",
     "exchange_secret": "exchanged the deployment's secret",
+    "move_broker": "moved the broker to another store",
+    "cancel_move": "took back the move of the broker to another store",
     "remove_second_factor": "turned off a second factor",
     "use_recovery_code": "logged in with a recovery code",
 }

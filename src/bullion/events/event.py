@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from bullion.allocation.book import first_book_id
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
@@ -52,7 +53,7 @@ class AccountEvent(msgspec.Struct, frozen=True):
     @property
     def id(self) -> str:
         # With the time: after a restore from a backup, a number is given a second time to another event.
-        named = f"{self.book_id}/{self.number}/{self.at_us}".encode()
+        named = f"{first_book_id(self.book_id)}/{self.number}/{self.at_us}".encode()
         return f"evt_{blake2b(named, digest_size=16).hexdigest()}"
 
 

@@ -31,6 +31,7 @@ from bullion.metals.symbol import Side
 from bullion.records.hedge_book import StoredContract
 
 from .book_records import held_weights
+from .broker_place import moved_to
 from .cover_records import stored_contract
 from .desk_transaction import DeskTransaction
 from .engine import Engine, Row, Transaction, one_row
@@ -110,8 +111,8 @@ class StoredCoverPlans:
 
 
 async def lock_book(transaction: Transaction, name: BookName) -> BookState | None:
-    """The state of a book, which does not change until the transaction ends. None: it is not open."""
-    if await transaction.one("lock_book_position", *name) is None:
+    """The state of a book, which does not change until the transaction ends. None: it is not open here."""
+    if await transaction.one("lock_book_position", *name) is None or await moved_to(transaction, name[0]):
         return None
     locked = {row["id"] for row in await transaction.all("lock_suggestions", *name)}
     state = await read_book(transaction, name)

@@ -32,6 +32,7 @@ from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .book_profit import ProfitRecords
 from .book_records import BookRecords
+from .broker_place import moved_to
 from .cover_planning import PlanRecords
 from .cover_records import CoverRecords
 from .decoding import readable
@@ -96,6 +97,25 @@ class Records(
         await self._transaction.run("drop_hosts", broker.tag)
         for host in broker.hosts:
             await self._transaction.run("insert_host", host, broker.tag)
+
+    async def moved_to(self, broker: str) -> str | None:
+        """The address of the store that it was moved to. None: it is here until this transaction ends."""
+        return await moved_to(self._transaction, broker)
+
+    async def is_moved(self, broker: str) -> bool:
+        row = await self._transaction.one("one_broker", broker)
+        return row is not None and row["moved_store"] is not None
+
+    async def move_mark(self, broker: str) -> str | None:
+        """Lock the broker, and return the id of the store that it was moved to. May raise LookupError."""
+        found: str | None = (await one_row(self._transaction, "moved_broker", broker))["moved_store"]
+        return found
+
+    async def put_move_mark(self, broker: str, store_id: str | None, address: str | None) -> None:
+        """None: it is here again."""
+        await self._record_change("broker", broker, broker)
+        at_us = None if store_id is None else await self.now_us()
+        await self._transaction.run("mark_moved", broker, store_id, address, at_us)
 
     async def switches(self, broker: str) -> Switches | None:
         row = await self._transaction.one("one_switches", broker)

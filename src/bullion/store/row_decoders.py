@@ -22,7 +22,7 @@ from .engine import Row
 
 def broker(row: Row, hosts: Iterable[Row]) -> Broker | Unreadable:
     named, tag = list(hosts), row["tag"]
-    stand_in = Broker(tag, tag, tuple(host["host"] for host in named))
+    stand_in = Broker(tag, tag, tuple(host["host"] for host in named), row["moved_to"])
     return decoded("broker", tag, tag, lambda: rows.broker(row, named), stand_in)
 
 

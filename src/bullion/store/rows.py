@@ -45,7 +45,7 @@ _Paise = Annotated[int, msgspec.Meta(ge=-RUPEES_PAISE_MAX, le=RUPEES_PAISE_MAX)]
 
 def broker(row: Row, hosts: Iterable[Row]) -> Broker:
     instant(row, "created_at_us")
-    return Broker(row["tag"], row["name"], tuple(host["host"] for host in hosts))
+    return Broker(row["tag"], row["name"], tuple(host["host"] for host in hosts), row["moved_to"])
 
 
 def account(row: Row, created: str = "created_at_us") -> Account:

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
+from bullion.allocation.book import account_of
 from bullion.environment import Environment
 from bullion.events.webhook import (
     WEBHOOKS_MAX,
@@ -19,6 +20,7 @@ from bullion.events.webhook import (
 from bullion.events.webhook_retries import PAUSE_KEPT_S, TRIES_KEPT, US_PER_S
 from bullion.faults import AlreadyExists
 
+from .broker_place import require_account_here
 from .desk_transaction import DeskTransaction
 from .engine import Engine, Row, Transaction, one_row
 
@@ -55,6 +57,7 @@ class StoredWebhookTable:
         return None if row is None else webhook_of(row)
 
     async def insert(self, new: NewWebhook) -> None:
+        await self._require_here(new.book_id)
         taken = {row["slot"] for row in await self._transaction.all("webhook_slots", new.book_id)}
         free = [slot for slot in range(1, WEBHOOKS_MAX + 1) if slot not in taken]
         if not free:
@@ -73,6 +76,7 @@ class StoredWebhookTable:
         )
 
     async def change(self, book_id: int, webhook_id: str, change: WebhookChange) -> None:
+        await self._require_here(book_id)
         types = None if change.types is None else " ".join(change.types)
         await self._transaction.run(
             "set_up_webhook", book_id, webhook_id, change.url, types, change.description
@@ -87,11 +91,13 @@ class StoredWebhookTable:
     async def put_secret(
         self, webhook: Webhook, encrypted: str, secret_id: str, previous: str, previous_until_us: int
     ) -> bool:
+        await self._require_here(webhook.book_id)
         values = (webhook.encrypted_secret, encrypted, secret_id, previous, previous_until_us)
         row = await self._transaction.one("put_webhook_secret", webhook.book_id, webhook.id, *values)
         return row is not None
 
     async def delete(self, book_id: int, webhook_id: str) -> None:
+        await self._require_here(book_id)
         for query in ("delete_webhook", "delete_webhook_attempts", "delete_webhook_dead_events"):
             await self._transaction.run(query, book_id, webhook_id)
 
@@ -104,12 +110,16 @@ class StoredWebhookTable:
         return [dead_event_of(row) for row in rows]
 
     async def replay(self, book_id: int, webhook_id: str, number: int | None) -> int:
+        await self._require_here(book_id)
         if await self._transaction.one("lock_webhook", book_id, webhook_id) is None:
             return 0
         found = await self._transaction.all("replay_dead_events", book_id, webhook_id, number)
         if found:
             await self._transaction.run("replay_webhook", book_id, webhook_id)
         return len(found)
+
+    async def _require_here(self, book_id: int) -> None:
+        await require_account_here(self._transaction, account_of(book_id))
 
 
 class StoredWebhooks:

@@ -102,10 +102,10 @@ async def open_store(
     migrates an SQLite store, which only one node uses. Several nodes may use a PostgreSQL store, so that is
     left to `bullion migrate`. `force` takes steps that nodes that serve now do not work with.
     """
-    location = _location(settings)
+    where = location(settings)
     if not migrate and not store_exists(settings):
         raise WrongSetting(
-            f"BULLION_DATABASE_URL: there is no store at {location}. 'bullion migrate' creates it."
+            f"BULLION_DATABASE_URL: there is no store at {where}. 'bullion migrate' creates it."
         )
     engine = make_engine(settings)
     try:
@@ -122,7 +122,7 @@ async def open_store(
         hashers = await _hashers(settings, engine, may_create=migrate)
     except StoreUnavailable as fault:
         await engine.close()
-        raise WrongSetting(f"BULLION_DATABASE_URL: the store {location} cannot be used: {fault}.") from fault
+        raise WrongSetting(f"BULLION_DATABASE_URL: the store {where} cannot be used: {fault}.") from fault
     except BaseException:
         await engine.close()
         raise
@@ -178,7 +178,7 @@ async def saved_hedge(store: Store) -> str | None:
     return None if row is None else str(row["value"])
 
 
-def _location(settings: Settings) -> str:
+def location(settings: Settings) -> str:
     """Where the store is, without the password that its address may contain."""
     if settings.sqlite:
         return str(sqlite_path(settings.database_url))

@@ -115,7 +115,7 @@ class Trading:
             venue,
             requests,
             records,
-            lambda: self.catalogue.brokers,
+            self._brokers_here,
             self._metal_of,
             self.cover_sending.answer,
         )
@@ -188,6 +188,10 @@ class Trading:
         symbols = [each for each in self.catalogue.symbols.values() if each.broker == broker]
         ticks = tuple(self.board.ticks(broker))
         return Surroundings(self.catalogue.switches_of(broker).zone, ticks, symbols)
+
+    def _brokers_here(self) -> Collection[str]:
+        """Not those that were moved to another store: their executions are compared there."""
+        return [tag for tag, broker in self.catalogue.brokers.items() if broker.moved_to is None]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
         for symbol in self.catalogue.symbols.values():

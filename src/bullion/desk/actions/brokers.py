@@ -23,6 +23,11 @@ def view(broker: Broker) -> View:
     return {"tag": broker.tag, "name": broker.name, "hosts": list(broker.hosts)}
 
 
+def _placed_view(broker: Broker) -> View:
+    """With the address of the store that it was moved to, or null."""
+    return {**view(broker), "moved_to": broker.moved_to}
+
+
 @action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """Create or change the broker TAG."""
@@ -51,13 +56,13 @@ async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, on
     return await desk.change(actor, tag, work, broker=tag)
 
 
-@action("GET /brokers", command="brokers list", columns="tag name hosts")
+@action("GET /brokers", command="brokers list", columns="tag name hosts moved_to")
 async def list_brokers(desk: Desk, actor: Actor) -> list[View]:
     """List the brokers you may see."""
     # The first token sees them all, every other its own.
     brokers = await desk.read(actor, "brokers", lambda records: records.brokers())
     seen = (each for each in brokers if actor.first or _tag(each) == actor.broker)
-    return [view_of(each, view) for each in seen]
+    return [view_of(each, _placed_view) for each in seen]
 
 
 def _tag(broker: Broker | Unreadable) -> str:

@@ -46,10 +46,25 @@ FROM @json_list($2)
 @lookup_join accounts ON accounts.broker = $1 AND accounts.login_id = items.value
 
 -- name: insert_account
--- The transaction has locked the catalogue's row, so no other session creates an account, and the next id is free.
+-- The transaction has locked the catalogue's row, so no other session creates an account. Accounts of brokers that were
+-- moved here are in ranges of their own (ACCOUNTS_IN_RANGE in bullion.allocation.book). The new number is in the first
+-- range, and above the first number of every account: `ranges` has the last account of each.
+WITH RECURSIVE ranges (last_id) AS (
+    SELECT max(id) FROM accounts
+    UNION ALL
+    SELECT (SELECT max(id) FROM accounts WHERE id < ranges.last_id / 1000000000000 * 1000000000000)
+    FROM ranges
+    WHERE ranges.last_id >= 1000000000000
+)
+
 INSERT INTO accounts (
     id, broker, login_id, firm_name, group_code, active, api_access, production_trading, scenarios, created_at_us
-) VALUES ((SELECT coalesce(max(id), 0) + 1 FROM accounts), $1, $2, $3, $4, $5, $6, $7, $8, $9)
+)
+SELECT
+    coalesce(max(last_id % 1000000000000), 0) + 1,
+    CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+    CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BIGINT)
+FROM ranges
 RETURNING id
 
 -- name: update_account

@@ -6,6 +6,25 @@ SELECT * FROM brokers ORDER BY tag
 -- name: one_broker
 SELECT * FROM brokers WHERE tag = $1
 
+-- name: broker_place
+-- Where the broker is, which does not change before this transaction ends.
+SELECT moved_to FROM brokers WHERE tag = $1
+@for_share(brokers)
+
+-- name: broker_place_of_account
+SELECT brokers.moved_to
+FROM accounts
+@lookup_join brokers ON brokers.tag = accounts.broker
+WHERE accounts.id = $1
+@for_share(brokers)
+
+-- name: mark_moved
+UPDATE brokers SET moved_store = $2, moved_to = $3, moved_at_us = $4 WHERE tag = $1
+
+-- name: moved_broker
+SELECT moved_store, moved_to, moved_at_us FROM brokers WHERE tag = $1
+@for_update
+
 -- name: put_broker
 -- A time that cannot be read is replaced.
 INSERT INTO brokers (tag, name, created_at_us) VALUES ($1, $2, $3)

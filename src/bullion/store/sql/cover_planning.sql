@@ -18,15 +18,18 @@ coalesce(covers.idempotency_key, '') = ''
 SELECT positions.broker, positions.metal
 FROM book_positions AS positions
 WHERE
-    EXISTS (
-        SELECT 1 FROM book_rules AS rules WHERE rules.broker = positions.broker AND rules.metal = positions.metal
+    (
+        EXISTS (
+            SELECT 1 FROM book_rules AS rules WHERE rules.broker = positions.broker AND rules.metal = positions.metal
+        )
+        OR EXISTS (
+            SELECT 1 FROM covers
+            WHERE
+                covers.broker = positions.broker AND covers.metal = positions.metal
+                AND covers.state IN ('suggested', 'sent') AND covers.state = 'suggested' AND @is_planned
+        )
     )
-    OR EXISTS (
-        SELECT 1 FROM covers
-        WHERE
-            covers.broker = positions.broker AND covers.metal = positions.metal
-            AND covers.state IN ('suggested', 'sent') AND covers.state = 'suggested' AND @is_planned
-    )
+    AND NOT EXISTS (SELECT 1 FROM brokers WHERE brokers.tag = positions.broker AND brokers.moved_store IS NOT NULL)
 ORDER BY positions.broker, positions.metal
 
 -- name: one_lease

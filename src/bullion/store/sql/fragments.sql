@@ -6,6 +6,12 @@ FOR UPDATE
 -- fragment: for_update (sqlite)
 -- SQLite has one writer: a transaction that writes holds the whole store.
 
+-- fragment: for_share(table) (postgres)
+-- No other session can change the row before this transaction ends.
+FOR SHARE OF {table}
+
+-- fragment: for_share(table) (sqlite)
+
 -- fragment: only(value) (postgres)
 -- A list of one value. A generic plan that PostgreSQL made while the table was empty cannot start from the other
 -- table of this comparison and read all of it: it looks the row up by its key.

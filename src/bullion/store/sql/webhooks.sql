@@ -115,14 +115,15 @@ ORDER BY webhooks.off_at_us DESC
 -- Delivery
 
 -- fragment: due_webhooks
--- An account that is not active, or whose API access is off, gets nothing. Two webhooks of a book are leased at once, but
+-- An account that is not active, or whose API access is off, gets nothing, and none of a broker that was moved. Two webhooks of a book are leased at once, but
 -- for those that one claim takes. A lease that ends in more than a minute was given before the clock stepped back.
 SELECT webhooks.book_id, webhooks.id
 FROM webhooks
 @lookup_join books ON books.id = webhooks.book_id
 @lookup_join accounts ON accounts.id = books.account_id
+@lookup_join brokers ON brokers.tag = accounts.broker
 WHERE
-    webhooks.state = 'on' AND NOT (webhooks.lease_until_us > $1 AND webhooks.lease_until_us <= $1 + 60000000) AND accounts.active = 1 AND accounts.api_access = 1
+    brokers.moved_store IS NULL AND webhooks.state = 'on' AND NOT (webhooks.lease_until_us > $1 AND webhooks.lease_until_us <= $1 + 60000000) AND accounts.active = 1 AND accounts.api_access = 1
     AND (
         webhooks.replaying = 1
         OR ((webhooks.tries = 0 OR webhooks.next_try_at_us <= $1) AND @newest_event > webhooks.delivered_through)

@@ -1,0 +1,306 @@
+"""`bullion store copy --broker`: one broker moves to another PostgreSQL server, while the others trade."""
+
+import contextlib
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from bullion.allocation.book import ACCOUNTS_IN_RANGE
+from bullion.store.broker_tables import COPIED, PACKS
+from tests.support.command import bullion, environment, sentence
+from tests.support.forked_process import Process, start
+from tests.support.held_lock import holding
+from tests.support.hook_server import HookServer
+from tests.support.host_proxy import host_proxy
+from tests.support.node import SECRET, Node, running, until
+from tests.support.orders import Trader, booked, refused, replayed
+from tests.support.production import LiveMarket, opened, store_says
+from tests.support.servers import Postgres
+
+PATIENCE_S = 30.0
+ALL_SCOPES = ["account:read", "orders:read", "orders:write", "webhooks:manage"]
+
+
+@dataclass(frozen=True)
+class Deployments:
+    """Two, each with a server of its own."""
+
+    old: Node
+    new: Node
+    folder: Path
+
+    def address(self, node: Node) -> str:
+        return node.settings["BULLION_DATABASE_URL"]
+
+    def words(self, broker: str, *more: str) -> list[str]:
+        to = f"--to={self.address(self.new)}"
+        return ["store", "copy", f"--broker={broker}", f"--from={self.address(self.old)}", to, *more]
+
+    def move(self, broker: str, *more: str) -> subprocess.CompletedProcess[str]:
+        return bullion(self.folder, *self.words(broker, *more), BULLION_SECRET=SECRET)
+
+    @contextlib.contextmanager
+    def moving(self, broker: str) -> Iterator[Process]:
+        """The command, which is killed in the end."""
+        with (self.folder / "output").open("wb") as output:
+            process = start(
+                self.words(broker), self.folder, environment(BULLION_SECRET=SECRET), output, output
+            )
+            try:
+                yield process
+            finally:
+                process.kill()
+                process.wait(PATIENCE_S)
+
+    def verify(self, node: Node) -> None:
+        settings = {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": self.address(node)}
+        done = bullion(self.folder, "books", "verify", **settings)
+        assert done.returncode == 0, done.stdout + done.stderr
+        done = bullion(self.folder, "audit", "verify", **settings)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def deployments(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
+    second = Postgres()
+    folders = [tmp_path_factory.mktemp(name) for name in ("old", "new", "command")]
+    settings = {"BULLION_PRODUCTION": "on", "BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
+    try:
+        second.make()
+        with (
+            running(folders[0], BULLION_DATABASE_URL=postgres.new_database(), **settings) as old,
+            running(folders[1], BULLION_DATABASE_URL=second.new_database(), **settings) as new,
+        ):
+            yield Deployments(old, new, folders[2])
+    finally:
+        second.remove()
+
+
+def at_rest(market: LiveMarket) -> None:
+    market.switch(halted=True, paused=True)
+
+
+HELD_BOOK = """
+SELECT 1 FROM books JOIN accounts ON accounts.id = books.account_id
+WHERE accounts.broker = '{broker}' ORDER BY books.id LIMIT 1 FOR UPDATE OF books
+"""
+LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 504121604"
+GOES_ON = {
+    "account_events",
+    "books",
+    "broker_events",
+    "execution_cursors",
+    "key_uses",
+    "rate_candles",
+    "webhook_attempts",
+    "webhooks",
+}
+"""What nodes of the new deployment go on writing at once."""
+
+
+def waiting(node: Node, query: str) -> bool:
+    """Whether a session of the node's store waits for a lock, with such a query."""
+    found = f"SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '{query}'"
+    return bool(store_says(node, found))
+
+
+class Unbroken:
+    """A client that orders without a pause, in a thread, and none of whose calls may fail."""
+
+    def __init__(self, trader: Trader) -> None:
+        self._trader = trader
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self.placed = 0
+        self.failed: list[str] = []
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                answer = self._trader.place()
+            except httpx.HTTPError as error:
+                self.failed.append(repr(error))
+                continue
+            if answer.status_code == 201:
+                self.placed += 1
+            else:
+                self.failed.append(answer.text)
+
+
+def rows_of(node: Node, broker: str, *, moved_by: int) -> dict[str, list[str]]:
+    """All rows of the broker, by table, with their accounts' numbers as they were before a move."""
+    found = {}
+    for table in COPIED:
+        where = table.of_broker.replace("$1", f"'{broker}'")
+        rows = [
+            json.loads(text)
+            for (text,) in store_says(
+                node, f"SELECT row_to_json(found) FROM (SELECT * FROM {table.name} WHERE {where}) AS found"
+            )
+        ]
+        for row in rows:
+            for column in table.account_columns:
+                row[column] -= moved_by
+            for column in table.book_columns:
+                row[column] -= 2 * moved_by
+            for column in (
+                *table.fixed,
+                *(("packed", "packed_bytes", "plain_bytes") if table.name == PACKS else ()),
+            ):
+                del row[column]
+        found[table.name] = sorted(json.dumps(row, sort_keys=True) for row in rows)
+    return found
+
+
+def events_of(trader: Trader, after: int = 0) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = trader.get(f"{trader.base}/events", after=after, limit=200)["items"]
+    return items
+
+
+@pytest.mark.slow
+def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None:
+    old, new = deployments.old, deployments.new
+    with (
+        LiveMarket.open(old) as stays,
+        LiveMarket.open(old) as moves,
+        LiveMarket.open(new) as there,
+        HookServer() as receiver,
+        contextlib.ExitStack() as clients,
+    ):
+        nodes = {
+            name: urlsplit(node.api_url).netloc for name, node in (("bullion_a", old), ("bullion_b", new))
+        }
+        hosts = {stays.host: "bullion_a", moves.host: "bullion_a", there.host: "bullion_b"}
+        front, send = clients.enter_context(host_proxy(nodes, hosts))
+
+        def through_front(trader: Trader) -> Trader:
+            issued = {"key_id": trader.key_id, "key": trader.key}
+            headers = {"X-API-Key": trader.key, "Host": trader.http.headers["host"]}
+            http = clients.enter_context(httpx.Client(base_url=front, headers=headers, timeout=20))
+            return type(trader)(http, trader.login_id, issued)
+
+        # What the broker has: orders of both environments, some archived, a deal that was closed, a webhook.
+        live = through_front(moves.trader(scopes=ALL_SCOPES))
+        test = through_front(moves.tester(live.login_id))
+        there_before = through_front(there.trader())
+        opened(there_before.place())
+        for number in range(5):
+            booked(test.place(f"archived {number}"))
+        moves.desk.do("POST", f"/accounts/{live.login_id}/test-book/reset")
+        assert moves.desk.do("POST", "/archive/orders", {"before": "2100-01-01"})["orders"] == 5
+        first = booked(test.place("first of the rest"))
+        made = live.http.post(f"{live.base}/webhooks", json={"url": receiver.url})
+        assert made.status_code == 201, made.text
+        deal, closed = opened(live.place("a deal", client_order_id="₹ 1")), opened(live.place("closed"))
+        moves.complete(closed["id"], "71000.00")
+        receiver.events(4)
+        positions, events = live.positions(), events_of(live)
+        # What comes now is delivered by the other deployment.
+        hook = f"{live.base}/webhooks/{made.json()['id']}"
+        assert live.http.patch(hook, json={"enabled": False}).status_code == 200
+        at_rest(moves)
+        until(lambda: len(events_of(live)) == len(events) + 1, within_s=PATIENCE_S)
+
+        with (
+            Unbroken(through_front(stays.tester())) as others,
+            Unbroken(through_front(there.tester())) as more,
+        ):
+            # A booking that is under way holds its book. The command waits for it, and is killed.
+            held = HELD_BOOK.format(broker=moves.tag)
+            with (
+                holding(deployments.address(old), held),
+                deployments.moving(moves.tag) as process,
+            ):
+                until(lambda: waiting(old, "%FOR SHARE OF books%"), within_s=PATIENCE_S)
+                assert process.poll() is None
+            assert store_says(new, f"SELECT 1 FROM brokers WHERE tag = '{moves.tag}'") == []
+            refused(test.http.get(f"{test.base}/orders"), "service_unavailable")
+            refused(live.place(), "booking_unavailable")
+            (shown,) = moves.desk.do("GET", "/brokers")["items"]
+            assert shown["moved_to"] == deployments.address(new).rpartition("@")[2]
+            answer = moves.desk.patch("/switches", json={"halted": False})
+            assert answer.status_code == 409
+            assert "was moved to" in answer.json()["detail"]["message"]
+
+            # It can be taken back as long as the other store does not have the broker.
+            done = deployments.move(moves.tag, "--cancel")
+            assert done.returncode == 0, done.stderr
+            until(lambda: test.http.get(f"{test.base}/orders").status_code == 200, within_s=PATIENCE_S)
+
+            # Killed in the middle of the copy: nothing is there, and the broker stays closed.
+            with (
+                holding(deployments.address(new), "LOCK TABLE webhooks IN SHARE ROW EXCLUSIVE MODE"),
+                deployments.moving(moves.tag),
+            ):
+                until(lambda: waiting(new, "COPY%"), within_s=PATIENCE_S)
+            until(lambda: store_says(new, LOCKS) == [("0",)], within_s=PATIENCE_S)
+            assert store_says(new, f"SELECT 1 FROM brokers WHERE tag = '{moves.tag}'") == []
+            refused(live.place(), "booking_unavailable")
+
+            done = deployments.move(moves.tag)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert f"went up by {ACCOUNTS_IN_RANGE:,}." in done.stdout
+            assert "All equal" in done.stdout
+        send(hosts | {moves.host: "bullion_b"})
+        assert (others.failed, more.failed) == ([], [])
+        assert min(others.placed, more.placed) > 10
+
+        # At the old deployment it is closed for good; at the new one everything is as it was.
+        originals = rows_of(old, moves.tag, moved_by=0)
+        copies = rows_of(new, moves.tag, moved_by=ACCOUNTS_IN_RANGE)
+        for name in originals.keys() - GOES_ON:
+            assert copies[name] == originals[name], name
+        assert len(copies["books"]) == len(originals["books"]) > 0
+        assert "the move is complete" in sentence(deployments.move(moves.tag))
+        assert "the move is complete" in sentence(deployments.move(moves.tag, "--cancel"))
+        with moves.at(old) as where_it_was:
+            refused(where_it_was.back_at_work(live).place(), "booking_unavailable")
+        until(lambda: live.http.get(f"{live.base}/positions").status_code == 200, within_s=PATIENCE_S)
+        assert live.positions() == positions
+        assert live.read(deal["id"]) == deal
+        refused(live.place(), "production_prerequisites_unmet")
+        with moves.at(new) as opens:
+            opens.switch(halted=False, paused=False)
+            opens.ready("GOLD")
+            assert replayed(live.place("a deal", client_order_id="₹ 1")) == deal
+            assert replayed(test.place("first of the rest")) == first
+            replayed(test.place("archived 3"))
+            following = opened(live.place("the first there"))
+            assert following["deal_no"] == closed["deal_no"] + 1
+            booked(test.place("the next test"))
+            assert live.http.patch(hook, json={"enabled": True}).status_code == 200
+            until(
+                lambda: "trading.resumed" in {each["type"] for each in events_of(live)}, within_s=PATIENCE_S
+            )
+            told = events_of(live)
+            assert told[: len(events)] == events
+            assert [each["number"] for each in told] == list(range(1, len(told) + 1))
+            assert "trading.halted" in {each["type"] for each in told}
+            ids = {each["number"]: each["id"] for each in told}
+            hooked = {each["number"]: each["id"] for each in receiver.events(len(told))}
+            assert hooked == ids
+            # New accounts of the broker are numbered with those of the store, and beyond all others.
+            numbers = "SELECT max(id % 1000000000000) FROM accounts"
+            highest = int(store_says(new, numbers)[0][0])
+            opens.account()
+            assert store_says(new, "SELECT max(id) FROM accounts WHERE id < 1000000000000") == [
+                (str(highest + 1),)
+            ]
+        for node in (old, new):
+            deployments.verify(node)
