@@ -23,7 +23,7 @@ BYTES_MAX = 1300
 def fill(path: Path) -> None:
     numbers = range(1, ACCOUNTS + 1)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO brokers VALUES ('main', 'Main', 0)")
+        connection.execute("INSERT INTO brokers (tag, name, created_at_us) VALUES ('main', 'Main', 0)")
         connection.execute("INSERT INTO groups VALUES ('main', 'retail', 1)")
         connection.executemany(
             "INSERT INTO accounts VALUES (?, 'main', ?, ?, 'retail', 1, 1, 0, 0, 0)",

@@ -363,8 +363,8 @@ APART = (
     Apart(
         "docs/scaling.md",
         "map $host $bullion_deployment",
-        f"{_SCALING}test_the_load_balancer_sends_brokers_to_their_deployments",
-        _NGINX,
+        "tests/maintenance/test_broker_move.py::test_a_broker_moves_while_the_others_trade",
+        _PROXY,
     ),
     Apart("docs/scaling.md", "ALTER SYSTEM", f"{_SCALING}test_what_it_tells_the_primary_can_be_told", _SQL),
     Apart("docs/scaling.md", "ALTER ROLE", f"{_SCALING}test_what_it_tells_the_primary_can_be_told", _SQL),

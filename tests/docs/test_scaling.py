@@ -164,6 +164,49 @@ def test_partitions_take_the_schema_as_it_is(postgres: Postgres) -> None:
     assert postgres.sql(f"SELECT 1 FROM pg_constraint WHERE conname = '{dropped}'", database) == "1"
 
 
+def test_every_table_has_its_place_if_accounts_are_spread(postgres: Postgres, schema_template: str) -> None:
+    """All that grow have the book in every unique rule, or are named with the reason why not."""
+    (sketch,) = [block.text for block in of_language("sql") if "A sketch" in block.text]
+    distributed = dict(re.findall(r"create_distributed_table\('(\w+)', '(\w+)'", sketch))
+    references = re.findall(r"create_reference_table\('(\w+)'\)", sketch)
+    chapter = prose(PAGE).partition("## One PostgreSQL spread by account")[2].partition("\n## ")[0]
+    named = chapter.partition("| Grows, on the coordinator |")[2].partition("\n\n")[0]
+    apart = set(re.findall(r"`(\w+)`", named))
+    assert distributed == BOOK_OF
+    assert not set(references) & distributed.keys()
+    growing = _growing_tables()
+    assert growing - distributed.keys() == apart
+    dropped = re.findall(r"DROP CONSTRAINT (\w+)", sketch)
+    unique = postgres.sql(
+        "SELECT indrelid::REGCLASS, indexrelid::REGCLASS, attname FROM pg_index JOIN pg_attribute"
+        " ON attrelid = indrelid AND attnum = ANY (indkey) WHERE indisunique"
+        " AND indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::REGNAMESPACE)",
+        schema_template,
+    )
+    rules: dict[tuple[str, str], set[str]] = {}
+    for table, index, column in (line.split("|") for line in unique.splitlines()):
+        rules.setdefault((table, index), set()).add(column)
+    checked = {table for table, index in rules if table in distributed and index not in dropped}
+    assert checked == distributed.keys()
+    for (table, index), columns in rules.items():
+        if table in distributed and index not in dropped:
+            assert distributed[table] in columns, index
+
+
+def _growing_tables() -> set[str]:
+    """Those of the page on deployment that are not small."""
+    table = prose(ROOT / "docs/deployment.md").partition("| Tables | Grow with | |")[2].partition("\n\n")[0]
+    rows = [line.strip("|").split(" | ") for line in table.splitlines()[2:]]
+    assert len(rows) > 20
+    few = ("small", "a row each, written again and again", "at most a row each")
+    return {
+        name
+        for names, _, room in rows
+        if not room.strip().startswith(few)
+        for name in re.findall(r"`(\w+)`", names)
+    }
+
+
 def test_what_it_tells_the_primary_can_be_told() -> None:
     """On a server of its own: from then on no commit of it would be answered without a standby."""
     told = [

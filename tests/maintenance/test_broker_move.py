@@ -113,13 +113,14 @@ def waiting(node: Node, query: str) -> bool:
 
 
 class Unbroken:
-    """A client that orders without a pause, in a thread, and none of whose calls may fail."""
+    """A client that orders without a pause, in a thread; if asked, until an order is refused."""
 
-    def __init__(self, trader: Trader) -> None:
+    def __init__(self, trader: Trader, *, until_refused: bool = False) -> None:
         self._trader = trader
+        self._until_refused = until_refused
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self.placed = 0
+        self.placed: list[str] = []
         self.failed: list[str] = []
 
     def __enter__(self) -> Self:
@@ -138,9 +139,11 @@ class Unbroken:
                 self.failed.append(repr(error))
                 continue
             if answer.status_code == 201:
-                self.placed += 1
+                self.placed.append(answer.json()["id"])
             else:
                 self.failed.append(answer.text)
+                if self._until_refused:
+                    return
 
 
 def rows_of(node: Node, broker: str, *, moved_by: int) -> dict[str, list[str]]:
@@ -214,6 +217,8 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
         # What comes now is delivered by the other deployment.
         hook = f"{live.base}/webhooks/{made.json()['id']}"
         assert live.http.patch(hook, json={"enabled": False}).status_code == 200
+        own = clients.enter_context(Unbroken(through_front(moves.tester()), until_refused=True))
+        until(lambda: own.placed, within_s=PATIENCE_S)
         at_rest(moves)
         until(lambda: len(events_of(live)) == len(events) + 1, within_s=PATIENCE_S)
 
@@ -259,13 +264,15 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
             assert "All equal" in done.stdout
         send(hosts | {moves.host: "bullion_b"})
         assert (others.failed, more.failed) == ([], [])
-        assert min(others.placed, more.placed) > 10
+        assert min(len(others.placed), len(more.placed)) > 10
 
         # At the old deployment it is closed for good; at the new one everything is as it was.
         originals = rows_of(old, moves.tag, moved_by=0)
         copies = rows_of(new, moves.tag, moved_by=ACCOUNTS_IN_RANGE)
         for name in originals.keys() - GOES_ON:
             assert copies[name] == originals[name], name
+        ids = {json.loads(row)["id"] for row in copies["orders"]}
+        assert {*own.placed, deal["id"], first["id"]} <= ids
         assert len(copies["books"]) == len(originals["books"]) > 0
         assert "the move is complete" in sentence(deployments.move(moves.tag))
         assert "the move is complete" in sentence(deployments.move(moves.tag, "--cancel"))
@@ -304,3 +311,94 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
             ]
         for node in (old, new):
             deployments.verify(node)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    said = sentence(done)
+    assert said.endswith("Nothing was copied."), said
+    return said
+
+
+@pytest.mark.slow
+def test_a_broker_that_is_not_at_rest_stays(deployments: Deployments) -> None:
+    old, new = deployments.old, deployments.new
+    with LiveMarket.open(old) as market:
+        live, tag = market.trader(), market.tag
+        assert "trading is not halted, production is not paused." in refusal(deployments.move(tag))
+        market.venue(mode="hold")
+        waits = live.place()
+        assert waits.status_code == 202
+        at_rest(market)
+        for table, columns in (
+            (
+                "covers",
+                "'c', '{tag}', 'gold', 'X', '{}', 'v', 'buy', 1, 1, 'r', 'p', NULL, 'sent', 0, 0, 'p', '', 0",
+            ),
+            ("line_orders", "'spot', 'o', 'c', 1, '{tag}', '{}', 1, 'sent', 0"),
+            ("line_states", "'spot', '{tag}', 9000000000000000, '{\"state\": \"up\"}'"),
+        ):
+            store_says(old, f"INSERT INTO {table} VALUES ({columns.replace('{tag}', tag)})")
+        said = refusal(deployments.move(tag))
+        assert "orders pending: 1, hedge requests waiting: 1, covers open at a venue: 1, " in said
+        assert "orders open on a line: 1, line spot is not disconnected." in said
+        # Asked to disconnect, and not yet done.
+        store_says(old, "INSERT INTO line_wishes (line, connected, at_us) VALUES ('spot', 0, 1)")
+        assert "line spot is not disconnected." in refusal(deployments.move(tag))
+        assert store_says(old, f"SELECT moved_to IS NULL FROM brokers WHERE tag = '{tag}'") == [("t",)]
+        assert live.order(waits.json()["id"]).status_code == 200
+        assert store_says(new, f"SELECT 1 FROM brokers WHERE tag = '{tag}'") == []
+        store_says(
+            old,
+            "DELETE FROM covers; DELETE FROM line_orders; DELETE FROM line_wishes; DELETE FROM line_states",
+        )
+
+
+@pytest.mark.slow
+def test_a_store_that_is_not_fit_for_it_gets_nothing(deployments: Deployments, tmp_path: Path) -> None:
+    old, new = deployments.old, deployments.new
+    addresses = [f"--from={deployments.address(old)}", f"--to={deployments.address(new)}"]
+
+    def said(*words: str, **settings: str) -> str:
+        return sentence(bullion(tmp_path, "store", "copy", *words, **{"BULLION_SECRET": SECRET, **settings}))
+
+    assert "there is no broker nobody" in said("--broker=nobody", *addresses)
+    assert said(*addresses, "--cancel") == "--cancel needs --broker."
+    assert "must be postgresql://" in said("--broker=main", "--from=sqlite:///x.db", addresses[1])
+    assert "are the same store" in said("--broker=main", addresses[0], addresses[0].replace("from", "to"))
+    assert "has a broker main already" in said("--broker=main", *addresses)
+    assert "BULLION_SECRET" in said("--broker=main", *addresses, BULLION_SECRET="x" * 40)
+    with LiveMarket.open(old) as market, market.node.desk() as first, new.desk() as first_there:
+        at_rest(market)
+        one = (f"--broker={market.tag}", *addresses)
+        assert "is not marked as moved" in said(*one, "--cancel")
+        with holding(deployments.address(new), "SELECT pg_advisory_lock_shared(504121603, 1)"):
+            assert "A node of an older version" in said(*one)
+        with holding(
+            deployments.address(new), f"SELECT pg_advisory_lock(504121604, hashtext('{market.tag}'))"
+        ):
+            assert "Another command is moving" in said(*one)
+        # Its host name is taken there: that shows only when it is copied, and the broker is closed by then.
+        first_there.do("PUT", "/brokers/rival", {"name": "Rival", "hosts": [market.host]})
+        assert "broker_hosts" in (failed := said(*one))
+        assert failed.endswith("take the move back with --cancel: both say how far it got.")
+        assert store_says(new, f"SELECT 1 FROM accounts WHERE broker = '{market.tag}'") == []
+        (shown,) = [each for each in first.do("GET", "/brokers")["items"] if each["tag"] == market.tag]
+        assert shown["moved_to"]
+        assert deployments.move(market.tag, "--cancel").returncode == 0
+        market.switch(halted=False, paused=False)
+        opened(market.trader().place())
+
+
+@pytest.mark.slow
+def test_an_empty_database_gets_schema_and_numbers(deployments: Deployments, postgres: Postgres) -> None:
+    empty = postgres.new_database()
+    with LiveMarket.open(deployments.old) as market:
+        order = opened(market.trader().place())
+        at_rest(market)
+        words = ("store", "copy", f"--broker={market.tag}", f"--from={deployments.address(deployments.old)}")
+        done = bullion(deployments.folder, *words, BULLION_SECRET=SECRET, BULLION_DATABASE_URL=empty)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "are the same." in done.stdout
+        database = empty.rpartition("/")[2]
+        assert postgres.sql("SELECT id FROM orders", database) == order["id"]
+        assert postgres.sql("SELECT tag FROM brokers", database) == market.tag

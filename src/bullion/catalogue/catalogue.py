@@ -162,3 +162,5 @@ class Catalogue:
         self.hosts.update(dict.fromkeys(broker.hosts, broker.tag))
         if broker.moved_to is not None:
             self._put_switches(self.switches_of(broker.tag))
+        elif self.switches_of(broker.tag).moved:  # It is here again. Its switches follow in the same answer.
+            del self.switches[broker.tag]

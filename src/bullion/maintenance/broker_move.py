@@ -79,9 +79,11 @@ async def _move(source: Store, target: Store, broker: str, place: Target, actor:
             await _require_absent(there, broker, source)
             return await _close_and_copy(source, there, broker, place, actor)
     except StoreFault as fault:
-        raise CopyRefused(
-            f"The move failed: {fault}. Repeat the command; if broker {broker} is closed already, it stays "
-            "closed until the move is done, or taken back with --cancel."
+        # If the connection was lost during the commit, the copy may be there.
+        why = " ".join(str(fault).split()).rstrip(".")
+        raise WrongSetting(
+            f"The move failed: {why}. Repeat the command, or take the move back with --cancel: both say "
+            "how far it got."
         ) from fault
 
 
@@ -102,10 +104,10 @@ async def _close_and_copy(source: Store, there: Connection, broker: str, place: 
 
 async def _require_absent(there: Connection, broker: str, source: Store) -> None:
     if await has_broker(there, broker):
-        moved = await source.records.read("broker_place", lambda records: records.is_moved(broker))
+        moved = await source.records.read("broker_place", lambda records: records.seen_moved_to(broker))
         raise CopyRefused(
             f"Broker {broker} was moved there before: the move is complete."
-            if moved
+            if moved is not None
             else f"The target has a broker {broker} already."
         )
 

@@ -31,6 +31,9 @@ WHERE
     AND NOT attributes.attisdropped
 ORDER BY attributes.attnum
 """
+_RANGES = f"""
+SELECT DISTINCT id / {ACCOUNTS_IN_RANGE} FROM accounts WHERE broker = $1 OR CAST($1 AS TEXT) IS NULL
+"""  # noqa: S608 - a number of ours
 _PACK_COLUMNS = (
     "book_id",
     "first_ordinal",
@@ -219,9 +222,5 @@ async def _free_ranges(here: Connection, there: Connection, broker: str) -> int:
 
 
 async def _ranges(store: Connection, broker: str | None) -> set[int]:
-    rows = await store.fetch(
-        f"SELECT DISTINCT id / {ACCOUNTS_IN_RANGE} FROM accounts"  # noqa: S608 - a number of ours
-        " WHERE broker = $1 OR CAST($1 AS TEXT) IS NULL",
-        broker,
-    )
+    rows = await store.fetch(_RANGES, broker)
     return {row[0] for row in rows}

@@ -102,9 +102,10 @@ class Records(
         """The address of the store that it was moved to. None: it is here until this transaction ends."""
         return await moved_to(self._transaction, broker)
 
-    async def is_moved(self, broker: str) -> bool:
+    async def seen_moved_to(self, broker: str) -> str | None:
+        """The same without a lock, for those who only read."""
         row = await self._transaction.one("one_broker", broker)
-        return row is not None and row["moved_store"] is not None
+        return None if row is None else row["moved_to"]
 
     async def move_mark(self, broker: str) -> str | None:
         """Lock the broker, and return the id of the store that it was moved to. May raise LookupError."""

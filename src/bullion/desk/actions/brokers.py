@@ -24,8 +24,8 @@ def view(broker: Broker) -> View:
 
 
 def _placed_view(broker: Broker) -> View:
-    """With the address of the store that it was moved to, or null."""
-    return {**view(broker), "moved_to": broker.moved_to}
+    """With the address of the store that it was moved to, if it was."""
+    return view(broker) if broker.moved_to is None else {**view(broker), "moved_to": broker.moved_to}
 
 
 @action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")

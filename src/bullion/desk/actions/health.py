@@ -94,7 +94,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
             *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
             *map(_contract, await expiring(records, actor.broker, now_us)),
             *_webhooks(await records.stopped_webhooks(actor.broker, now_us - _STOPPED_US)),
-            _Light(STORE, "Store", OK, "answers", "Orders are recorded."),
+            _store(await records.seen_moved_to(actor.broker)),
             _limiter(fresh),
             _schema(fresh),
             _workers(reports, now_us),
@@ -102,6 +102,19 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
         return [each.view for each in lights]
 
     return await desk.read(actor, "health", work)
+
+
+def _store(moved_to: str | None) -> _Light:
+    if moved_to is None:
+        return _Light(STORE, "Store", OK, "answers", "Orders are recorded.")
+    return _Light(
+        STORE,
+        "Store",
+        ACT_NOW,
+        f"the broker was moved to {moved_to}",
+        "Every call is refused here with service_unavailable or booking_unavailable.",
+        "Work at the desk of the deployment that has it now, and send its host names there.",
+    )
 
 
 def _venue(desk: Desk, broker: str, fresh: Sequence[NodeReport]) -> _Light:
