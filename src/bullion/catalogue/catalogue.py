@@ -151,7 +151,7 @@ class Catalogue:
         broker = switches.broker
         known = self.brokers.get(broker)
         if known is not None and known.moved_to is not None:
-            switches = replace(switches.closed(), moved=True)
+            switches = replace(switches.closed(), moved=True, public_rates=None)
         elif ("broker", broker, broker) in self.unreadable:
             switches = switches.closed()
         self.switches[broker] = switches

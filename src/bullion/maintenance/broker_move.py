@@ -43,6 +43,7 @@ async def move(settings: Settings, broker: str, from_url: str, to_url: str | Non
             copied = await _move(source, target, broker, place, actor)
         except CopyRefused as refused:
             raise WrongSetting(f"{refused} Nothing was copied.") from refused
+        await _end_access(source, broker)
         click.echo(f"Rows copied and compared: {copied.rows:,}, in {time.monotonic() - started:.0f} s.")
         kept = f"went up by {copied.renumbered_by:,}" if copied.renumbered_by else "are the same"
         click.echo(f"Accounts: {copied.accounts:,}. Their numbers, which clients do not see, {kept}.")
@@ -65,7 +66,7 @@ async def cancel(settings: Settings, broker: str, from_url: str, to_url: str | N
         place = await _place(source, target, new, broker)
         try:
             async with locked_target(_postgres(target), broker) as there:
-                await _require_absent(there, broker, source)
+                await _require_absent(there, broker, source, place)
                 await take_back(source.records, source.chain, broker, place, actor)
         except CopyRefused as refused:
             raise WrongSetting(f"{refused} Nothing was changed.") from refused
@@ -76,7 +77,7 @@ async def cancel(settings: Settings, broker: str, from_url: str, to_url: str | N
 async def _move(source: Store, target: Store, broker: str, place: Target, actor: str) -> Copied:
     try:
         async with locked_target(_postgres(target), broker) as there:
-            await _require_absent(there, broker, source)
+            await _require_absent(there, broker, source, place)
             return await _close_and_copy(source, there, broker, place, actor)
     except StoreFault as fault:
         # If the connection was lost during the commit, the copy may be there.
@@ -102,14 +103,18 @@ async def _close_and_copy(source: Store, there: Connection, broker: str, place: 
             return await copy_broker(broker, here, there, progress)
 
 
-async def _require_absent(there: Connection, broker: str, source: Store) -> None:
-    if await has_broker(there, broker):
-        moved = await source.records.read("broker_place", lambda records: records.seen_moved_to(broker))
-        raise CopyRefused(
-            f"Broker {broker} was moved there before: the move is complete."
-            if moved is not None
-            else f"The target has a broker {broker} already."
-        )
+async def _require_absent(there: Connection, broker: str, source: Store, place: Target) -> None:
+    if not await has_broker(there, broker):
+        return
+    if await source.records.read("broker_mark", lambda records: records.seen_mark(broker)) != place.store_id:
+        raise CopyRefused(f"The target has a broker {broker} already.")
+    await _end_access(source, broker)
+    raise CopyRefused(f"Broker {broker} was moved there before: the move is complete.")
+
+
+async def _end_access(source: Store, broker: str) -> None:
+    """Who may use the desk is decided in the new store from now on."""
+    await source.records.write("end_access", lambda records: records.end_access(broker), catalogue=False)
 
 
 def _require_rest(broker: str, why: str) -> None:

@@ -72,17 +72,25 @@ async def copy_broker(broker: str, here: Connection, there: Connection, progress
     ranges = await _free_ranges(here, there, broker)
     await copy.count_rows()
     await copy.run([table for table in COPIED if not table.last], Numbers(ranges))
-    # From here on, nodes of the other store wait for this transaction: it ends soon.
-    await there.execute("LOCK TABLE venue_orders IN SHARE ROW EXCLUSIVE MODE")
+    # From here on, nodes of the other store wait for this transaction: it ends at once.
+    await _raise_execution_numbers(there)
     version = await there.fetchval("UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version")
     numbers = Numbers(ranges, version)
     await copy.run([table for table in COPIED if table.last], numbers)
-    await there.execute(
-        "SELECT setval('venue_execution_numbers', greatest((SELECT last_value FROM venue_execution_numbers),"
-        " max(execution_no))) FROM venue_orders HAVING max(execution_no) > 0"
-    )
     await _show_to_nodes(there)
     return Copied(copy.rows, copy.counts["accounts"], numbers.accounts_by)
+
+
+async def _raise_execution_numbers(there: Connection) -> None:
+    """Above all that were copied. Nodes lock the table before they take a number, so none is lost here."""
+    highest = await there.fetchval("SELECT coalesce(max(execution_no), 0) FROM venue_orders")
+    await there.execute("LOCK TABLE venue_orders IN SHARE ROW EXCLUSIVE MODE")
+    await there.execute(
+        "SELECT setval('venue_execution_numbers', greatest(last_value, CAST($1 AS BIGINT)))"
+        " FROM venue_execution_numbers WHERE CAST($1 AS BIGINT) > 0"
+        " AND (NOT is_called OR last_value < CAST($1 AS BIGINT))",
+        highest,
+    )
 
 
 async def _show_to_nodes(there: Connection) -> None:

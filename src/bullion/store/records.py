@@ -107,6 +107,16 @@ class Records(
         row = await self._transaction.one("one_broker", broker)
         return None if row is None else row["moved_to"]
 
+    async def seen_mark(self, broker: str) -> str | None:
+        """The id of that store, without a lock."""
+        row = await self._transaction.one("one_broker", broker)
+        return None if row is None else row["moved_store"]
+
+    async def end_access(self, broker: str) -> None:
+        """Delete the desk's tokens of a broker, and end their sessions."""
+        await self._transaction.run("delete_tokens_of_broker", broker, await self.now_us())
+        await self._transaction.run("delete_sessions_of_broker", broker)
+
     async def move_mark(self, broker: str) -> str | None:
         """Lock the broker, and return the id of the store that it was moved to. May raise LookupError."""
         found: str | None = (await one_row(self._transaction, "moved_broker", broker))["moved_store"]

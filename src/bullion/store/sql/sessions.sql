@@ -32,6 +32,9 @@ DELETE FROM desk_sessions WHERE session_hash = $1
 -- name: delete_user_sessions
 DELETE FROM desk_sessions WHERE user_id = $1
 
+-- name: delete_sessions_of_broker
+DELETE FROM desk_sessions WHERE broker = $1
+
 -- name: delete_old_sessions
 -- Those that have expired at $1, or were not used for too long then.
 DELETE FROM desk_sessions WHERE expires_at_us <= $1 OR used_at_us <= $1 - idle_us

@@ -1,5 +1,8 @@
 -- Desk tokens.
 
+-- name: delete_tokens_of_broker
+UPDATE tokens SET deleted_at_us = $2 WHERE broker = $1 AND deleted_at_us IS NULL
+
 -- name: one_token
 SELECT * FROM tokens WHERE token_id = $1
 
