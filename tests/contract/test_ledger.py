@@ -256,10 +256,10 @@ async def test_locked_books_with_a_settled_key_or_another_catalogue_stay_as_they
     _, recorded = await ledger_client.ledger.record_locked(books[:2], [], keys, version - 1, plan)
     assert not any(seen.recorded for seen in recorded.books.values())
     _, recorded = await ledger_client.ledger.record_locked(books[:2], [], keys, version, plan)
-    assert [(seen.recorded, seen.settled) for seen in recorded.books.values()] == [
-        (False, True),
-        (True, False),
-    ]
+    assert {book: (seen.recorded, seen.settled) for book, seen in recorded.books.items()} == {
+        books[0]: (False, True),
+        books[1]: (True, False),
+    }
     assert await ledger_client.book(books[0]) == first.after
     await ledger_client.sound(other_changes={})
 

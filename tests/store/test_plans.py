@@ -181,7 +181,7 @@ def test_calls_ran_what_we_know_they_need(explained: Explained) -> None:
         "book_with_weights",
     }
     wanted |= (
-        {"record_plans", "some_orders", "take_venue_orders", "confirm_newest"}
+        {"record_orders", "record_plans", "some_orders", "take_venue_orders", "confirm_newest"}
         if explained.engine == "postgres"
         else {"insert_orders", "one_order", "insert_venue_orders", "open_orders"}
     )

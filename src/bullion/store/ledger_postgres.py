@@ -5,18 +5,20 @@ from typing import Any
 
 import msgspec
 
-from bullion.allocation.book import Book
+from bullion.allocation.book import Book, environment_of
 from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
 from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
-from bullion.faults import StoreUnavailable
+from bullion.environment import Environment
+from bullion.faults import AlreadyExists, StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 from bullion.orders.life import hidden
 
 from . import order_rows
 from .archive_reader import may_be_archived, order_of_key
 from .engine import Row, Transaction
+from .key_lookups import KeyLookups
 from .order_sums import BlockSums, books_with_full_block
 from .postgres import PostgresEngine
 
@@ -24,6 +26,7 @@ VERIFY_S = 3.0
 """Time limit of a verification."""
 
 _encode = msgspec.json.Encoder().encode
+_decode_books = msgspec.json.Decoder(list[list[int]]).decode
 
 
 class PostgresLedger:
@@ -31,11 +34,14 @@ class PostgresLedger:
         """`holder` (the node that handles them) and `venue` are recorded with hedge requests."""
         self._engine = engine
         self._sums = BlockSums(engine)
+        self._lookups = KeyLookups()
         self._holder = holder
         self._venue = venue
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
-        found = await self._engine.statement("some_books", book_ids)
+        found = await self._engine.statement("books_to_decide", book_ids)
+        for row in found:
+            self._lookups.read(row["id"], row["version"], has_price_moves=row["has_price_moves"])
         return {row["id"]: order_rows.book(row) for row in found}
 
     async def settled(self, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
@@ -44,11 +50,24 @@ class PostgresLedger:
     async def record(
         self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
     ) -> Recorded:
-        values = self._values(plans, names, catalogue_version)
-        found = await self._engine.statement("record_plans", *values, writes=True)
-        recorded = _recorded(found, plans, catalogue_version)
-        self._sum_blocks(plans, recorded)
-        return recorded
+        try:
+            row = await self._try_to_record(plans, self._lookups.needed(plans, names), catalogue_version)
+        except AlreadyExists:
+            # Nothing was recorded. One of the keys is settled: this time the statement says which.
+            self._lookups.index_found_one()
+            row = await self._try_to_record(plans, names, catalogue_version)
+        return self._recorded(row, plans)
+
+    async def _try_to_record(
+        self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int
+    ) -> Row:
+        """`names` are the keys to look up."""
+        if not names and all(map(_only_filled, plans)):
+            query, values = "record_orders", self._values_of_orders(plans, catalogue_version)
+        else:
+            query, values = "record_plans", self._values(plans, names, catalogue_version)
+        (row,) = await self._engine.statement(query, *values, writes=True)
+        return row
 
     async def record_locked(
         self,
@@ -58,7 +77,7 @@ class PostgresLedger:
         catalogue_version: int,
         plan: Planner,
     ) -> tuple[Sequence[Plan], Recorded]:
-        async def body(transaction: Transaction) -> tuple[Sequence[Plan], Recorded]:
+        async def body(transaction: Transaction) -> tuple[Sequence[Plan], Row]:
             locked = await transaction.all("lock_books", book_ids)
             if len(locked) != len(book_ids):
                 raise StoreUnavailable("a book is missing from the store")
@@ -68,17 +87,15 @@ class PostgresLedger:
                 left[name] = 0 if row is None else row["weight_e4"]
             plans = plan({row["id"]: order_rows.book(row) for row in locked}, left)
             # A second statement after the lock: its snapshot includes what the previous holder committed.
-            values = self._values(plans, names, catalogue_version)
-            recorded = _recorded(await transaction.all("record_plans", *values), plans, catalogue_version)
+            (row,) = await transaction.all("record_plans", *self._values(plans, names, catalogue_version))
             for each in plans:
-                if recorded.books[each.before.id].recorded:
+                if each.before.id in row["recorded"]:
                     for name, taken_e4 in each.stock_taken.items():
                         await transaction.run("move_stock", *name, -taken_e4)
-            return plans, recorded
+            return plans, row
 
-        plans, recorded = await self._engine.write("record_locked", body)
-        self._sum_blocks(plans, recorded)
-        return plans, recorded
+        plans, row = await self._engine.write("record_locked", body)
+        return plans, self._recorded(row, plans)
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         async def body(transaction: Transaction) -> Mapping[KeyName, Settled]:
@@ -90,16 +107,22 @@ class PostgresLedger:
 
         return await self._engine.write_on_new_connection("verify", VERIFY_S, body)
 
-    def _sum_blocks(self, plans: Sequence[Plan], recorded: Recorded) -> None:
-        in_books = recorded.books
-        self._sums.add(
-            books_with_full_block(
-                plan for plan in plans if plan.before.id in in_books and in_books[plan.before.id].recorded
-            )
-        )
+    def _recorded(self, row: Row, plans: Sequence[Plan]) -> Recorded:
+        recorded, settled, with_moves = set(row["recorded"]), row["settled"], row["with_moves"]
+        done = [plan for plan in plans if plan.before.id in recorded]
+        books = {plan.before.id: BookResult(plan.before, recorded=True, settled=False) for plan in done}
+        if row["others"] is not None:
+            for values in _decode_books(row["others"]):
+                book = order_rows.book_of(*values)
+                books[book.id] = BookResult(book, recorded=False, settled=book.id in settled)
+        for plan in done:
+            self._lookups.recorded(plan, with_moves)
+        self._sums.add(books_with_full_block(done))
+        return Recorded(row["catalogue_version"], books)
 
-    def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
-        """The parameters of `record_plans`."""
+    def _values_of_orders(self, plans: Sequence[Plan], catalogue_version: int) -> list[Any]:
+        """The parameters of `record_orders`."""
+        anatomies: dict[str, int] = {}
         planned = {
             plan.before.id: (
                 plan.before.version,
@@ -107,7 +130,12 @@ class PostgresLedger:
                 plan.after.silver.net_e4,
                 plan.after.order_count,
                 plan.after.last_order_at_us,
-                [order_rows.order_values(order) for order in plan.orders],
+                [
+                    order_rows.order_values(
+                        order, anatomies.setdefault(order.price_anatomy, len(anatomies) + 1)
+                    )
+                    for order in plan.orders
+                ],
                 [order_rows.price_move_values(move) for move in plan.price_moves],
                 [
                     (
@@ -128,13 +156,26 @@ class PostgresLedger:
         }
         return [
             catalogue_version,
-            _encode(names).decode(),
             _encode(planned).decode(),
             [plan.before.id for plan in plans],
+            list(anatomies),
+        ]
+
+    def _values(self, plans: Sequence[Plan], names: Sequence[KeyName], catalogue_version: int) -> list[Any]:
+        """The parameters of `record_plans`."""
+        return [
+            *self._values_of_orders(plans, catalogue_version),
+            _encode(names).decode(),
+            [plan.before.id for plan in plans if plan.before.archived_count],
+            [plan.before.id for plan in plans if self._lookups.may_have_moves(plan)],
             self._holder,
             order_rows.lease_ends_at_us([order for plan in plans for order in plan.orders]),
-            [plan.before.id for plan in plans if plan.before.archived_count],
         ]
+
+
+def _only_filled(plan: Plan) -> bool:
+    """Whether the plan has nothing but orders that are filled at once."""
+    return not plan.price_moves and not plan.to_hedge and environment_of(plan.before.id) is Environment.TEST
 
 
 async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
@@ -152,15 +193,3 @@ async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mappin
             if archived is not None:
                 found[name] = archived
     return found
-
-
-def _recorded(found: Sequence[Row], plans: Sequence[Plan], catalogue_version: int) -> Recorded:
-    # If the plan was recorded, the book was as in the plan: no need to decode its row.
-    before = {plan.before.id: plan.before for plan in plans}
-    books = {
-        row["id"]: BookResult(
-            before[row["id"]] if row["recorded"] else order_rows.book(row), row["recorded"], row["settled"]
-        )
-        for row in found
-    }
-    return Recorded(found[0]["catalogue_version"] if found else catalogue_version, books)

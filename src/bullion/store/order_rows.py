@@ -98,8 +98,11 @@ def _asked(row: Row) -> PlaceOrder:
     )
 
 
-def order_values(of: Order) -> tuple[Any, ...]:
-    """In the order of the columns of the insert."""
+def order_values(of: Order, anatomy_place: int | None = None) -> tuple[Any, ...]:
+    """In the order of the columns of the insert.
+
+    `anatomy_place`: to be inserted in place of the anatomy itself, as its place in a list.
+    """
     asked = of.asked
     return (
         of.book_id,
@@ -119,7 +122,7 @@ def order_values(of: Order) -> tuple[Any, ...]:
         of.key_id,
         of.request_id,
         of.created_at_us,
-        of.price_anatomy,
+        of.price_anatomy if anatomy_place is None else anatomy_place,
     )
 
 

@@ -14,6 +14,17 @@ WITH asked (id) AS (VALUES $rows)
 
 SELECT books.* FROM asked CROSS JOIN books ON books.id = asked.id
 
+-- fragment: has_price_moves(book) (postgres)
+-- Not EXISTS: a generic plan might read the price moves of all books.
+(SELECT price_moves.book_id FROM price_moves WHERE price_moves.book_id = {book} LIMIT 1) IS NOT NULL
+
+-- name: books_to_decide (postgres)
+SELECT
+    @book_columns,
+    @has_price_moves(books.id) AS has_price_moves
+FROM books
+WHERE id = ANY ($1::BIGINT [])
+
 -- name: lock_books (postgres)
 SELECT @book_columns FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE
 

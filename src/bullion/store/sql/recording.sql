@@ -42,34 +42,11 @@ FROM @json_rows({list})
 ON CONFLICT (book_id, symbol_code)
 DO UPDATE SET buy_e4 = weights.buy_e4 + excluded.buy_e4, sell_e4 = weights.sell_e4 + excluded.sell_e4
 
--- name: record_plans (postgres)
--- A batch of bookings in one statement, which is its own transaction.
---
--- It locks the books, also those with refusals only: a session that records an order under such a key holds that lock.
--- It does not wait for a book that another session has locked, and does not return it. A book does not change if its
--- version moved since its orders were decided, or if one of the given keys is settled. No book changes if the catalogue
--- moved. The rows returned say what was done, with each book as it was before.
---
--- $2 are the keys, $3 what is planned for each book, by its id: version, gold, silver, count, time, orders, price
--- moves, hedge requests, ordinals of orders that the API hides. It is JSON: one value is sent faster than fifty columns. $7 are the books that were
--- ever reset: only they have archived keys, and if one was reset just now, its version moved.
-WITH asked AS MATERIALIZED (
-    @asked_keys($2)
-),
-
-settled AS MATERIALIZED (
-    @key_in(orders)
-    UNION ALL
-    @key_in(price_moves)
-    UNION ALL
-    @key_in(archived_keys)
-    WHERE asked.book_id = ANY ($7::BIGINT [])
-),
-
+-- fragment: locked_books (postgres)
 locked AS MATERIALIZED (
     SELECT @book_columns
     FROM books
-    WHERE id = ANY ($4::BIGINT [])
+    WHERE id = ANY ($3::BIGINT [])
     ORDER BY id
     FOR UPDATE SKIP LOCKED
 ),
@@ -77,8 +54,9 @@ locked AS MATERIALIZED (
 -- Read after the books are locked: see the function.
 present AS MATERIALIZED (
     SELECT catalogue_version_now() AS version FROM (SELECT count(*) FROM locked) AS after_the_locks
-),
+)
 
+-- fragment: recorded_orders(condition) (postgres)
 moved AS (
     UPDATE books
     SET
@@ -88,12 +66,12 @@ moved AS (
         last_order_at_us = (wanted.plan ->> 4)::BIGINT,
         event_shift = books.event_shift - jsonb_array_length(wanted.plan -> 8),
         version = wanted.version + 1
-    FROM (SELECT id, version, $3::JSONB -> id::TEXT AS plan FROM locked) AS wanted
+    FROM (SELECT id, version, $2::JSONB -> id::TEXT AS plan FROM locked) AS wanted
     WHERE
         books.id @only(wanted.id)
         AND wanted.version = (wanted.plan ->> 0)::BIGINT
         AND (SELECT version FROM present) = $1
-        AND NOT EXISTS (SELECT 1 FROM settled WHERE settled.book_id = wanted.id)
+        AND {condition}
     RETURNING books.id, books.event_shift, wanted.plan
 ),
 
@@ -102,16 +80,74 @@ inserted AS (
     SELECT
         moved.id, (row ->> 1)::BIGINT, row ->> 2, row ->> 3, row ->> 4, row ->> 5, row ->> 6, (row ->> 7)::BIGINT,
         row ->> 8, row ->> 9, row ->> 10, (row ->> 11)::BIGINT, (row ->> 12)::BIGINT, row ->> 13, row ->> 14,
-        row ->> 15, (row ->> 16)::BIGINT, row ->> 17
+        row ->> 15, (row ->> 16)::BIGINT, ($4::TEXT [])[(row ->> 17)::INT]
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 5) AS placed (row)
     RETURNING book_id, symbol_code, trade_type, quantity_e4, metal, status
+)
+
+-- fragment: batch_answer (postgres)
+-- A book that was recorded was as planned. The others are returned as they are.
+(SELECT version FROM present) AS catalogue_version,
+ARRAY(SELECT id FROM moved) AS recorded,
+(
+    SELECT
+        json_agg(
+            json_build_array(
+                id, gold_net_e4, gold_limit_e4, silver_net_e4, silver_limit_e4, order_count, archived_count,
+                last_order_at_us, version
+            )
+        )
+    FROM locked
+    WHERE NOT EXISTS (SELECT 1 FROM moved WHERE moved.id = locked.id)
+) AS others
+
+-- name: record_orders (postgres)
+-- A batch of bookings in one statement, which is its own transaction: orders that are filled at once, with keys that
+-- need not be looked up (see `key_lookups`).
+--
+-- It locks the books. It does not wait for a book that another session has locked, and does not return it. A book does
+-- not change if its version moved since its orders were decided. No book changes if the catalogue moved.
+--
+-- $2 is what is planned for each book, by its id: version, gold, silver, count, time, orders, price moves, hedge
+-- requests, ordinals of orders that the API hides. It is JSON: one value is sent faster than fifty columns. $4 are the
+-- anatomies of the prices: orders share them, and have their places.
+WITH @locked_books,
+
+@recorded_orders(TRUE)
+
+SELECT
+    @batch_answer,
+    '{}'::BIGINT [] AS settled,
+    '{}'::BIGINT [] AS with_moves
+
+-- name: record_plans (postgres)
+-- The same for any batch. Books with refusals only are locked too: a session that records an order under such a key holds
+-- that lock. A book does not change if one of the given keys is settled.
+--
+-- $5 are the keys to look up. $6 are the books that were ever reset: only they have archived keys, and if one was reset
+-- just now, its version moved. $7 are the books of which is asked whether they have price moves.
+WITH asked AS MATERIALIZED (
+    @asked_keys($5)
 ),
+
+settled AS MATERIALIZED (
+    @key_in(orders)
+    UNION ALL
+    @key_in(price_moves)
+    UNION ALL
+    @key_in(archived_keys)
+    WHERE asked.book_id = ANY ($6::BIGINT [])
+),
+
+@locked_books,
+
+@recorded_orders(NOT EXISTS (SELECT 1 FROM settled WHERE settled.book_id = wanted.id)),
 
 requested AS (
     INSERT INTO hedge_requests (@hedge_request_columns)
     SELECT
-        moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $5, $6, row ->> 5,
+        moved.id, (row ->> 0)::BIGINT, row ->> 1, row ->> 2, row ->> 3, (row ->> 4)::BIGINT, $8, $9, row ->> 5,
         (row ->> 6)::BIGINT
     FROM moved
     CROSS JOIN jsonb_array_elements(moved.plan -> 7) AS to_hedge (row)
@@ -149,11 +185,9 @@ unnumbered AS (
 )
 
 SELECT
-    seen.*,
-    (SELECT version FROM present) AS catalogue_version,
-    EXISTS (SELECT 1 FROM moved WHERE moved.id = seen.id) AS recorded,
-    EXISTS (SELECT 1 FROM settled WHERE settled.book_id = seen.id) AS settled
-FROM locked AS seen
+    @batch_answer,
+    ARRAY(SELECT book_id FROM settled) AS settled,
+    ARRAY(SELECT known.id FROM unnest($7::BIGINT []) AS known (id) WHERE @has_price_moves(known.id)) AS with_moves
 
 -- name: batch_state (sqlite)
 -- What a batch is checked against: the catalogue's version; the books with a settled key among those in $1; and the
