@@ -16,8 +16,9 @@ from bullion.web.connections import ConnectionCount
 from bullion.web.hand_over import HandOver, Outcome
 from bullion.web.protocol import GuardedProtocol
 from bullion.web.received_connection import ReceivedConnection, Receiver
+from bullion.workers import place_table
 from bullion.workers.place import WorkerPlace, owner
-from bullion.workers.place_table import PlaceTable
+from bullion.workers.place_table import SERVED_NS, PlaceTable
 from tests.kills.scale import SCALE
 from tests.web.wire import PATIENCE, SHORT, Served, Wire, chunk, refused, served_well, until
 
@@ -111,8 +112,16 @@ class Workers:
             each.gate.clear()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """On a busy machine everybody stands still for seconds."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(place_table, "SERVED_NS", 60_000_000_000)
+        yield
+
+
 @pytest.fixture(scope="module")
-def shared_workers() -> Iterator[Workers]:
+def shared_workers(patience: None) -> Iterator[Workers]:
     workers = Workers()
     yield workers
     workers.stop()
@@ -432,9 +441,15 @@ def test_a_full_or_closed_queue_means_serving_it_here(start: Callable[..., Worke
     assert first.outcomes[Outcome.QUEUE_FULL] == 2
 
 
-def test_a_worker_that_hangs_is_away_after_a_while(workers: Workers) -> None:
+def test_a_worker_that_hangs_is_away_after_a_while(
+    start: Callable[..., Workers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert SERVED_NS == 2_000_000_000
+    workers = start()
+    monkeypatch.setattr(place_table, "SERVED_NS", 100_000_000)
+
     def call() -> None:
-        assert workers.table.is_served(1)
+        workers.table.serve(1, workers.table.worker(1))
         until(lambda: not workers.table.is_served(1))
         with Wire(workers.first) as wire:
             served_well(wire.send(get(1)))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 _END_OF_HEAD = b"\r\n\r\n"
-_KEY_ID = re.compile(rb"\r\nx-api-key:[ \t]*key_(?:test|live)\.[a-z0-9-]+\.([0-9a-f]{16})\.", re.IGNORECASE)
+_KEY_ID = re.compile(rb"key_(?:test|live)\.[a-z0-9-]+\.([0-9a-f]{16})\.")
 _ORDER = re.compile(rb"POST [^ ?]*/orders[ ?]")
 
 AccountOf = Callable[[str], int | None]
@@ -80,7 +80,7 @@ class HandOver:
         end = head.find(_END_OF_HEAD)
         if end < 0 or not (first or _ORDER.match(head)):
             return None
-        # Not parsed: if it finds something else than the parser, a worker that is not the owner serves it.
+        # Only searched: if this is not the key, a worker that is not the owner serves the request.
         found = _KEY_ID.search(head, 0, end)
         if found is None:
             return None

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import sys
 import tempfile
 import time
 
@@ -24,9 +25,13 @@ class PlaceTable:
 
     @classmethod
     def make(cls) -> "PlaceTable":
-        with tempfile.TemporaryFile() as file:
-            file.truncate(_SIZE)
-            return cls(os.dup(file.fileno()))
+        if sys.platform == "linux":
+            descriptor = os.memfd_create("places")
+        else:
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        os.truncate(descriptor, _SIZE)
+        return cls(descriptor)
 
     @property
     def count(self) -> int:

@@ -1,0 +1,129 @@
+"""The places as the parent of the workers keeps them."""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from structlog.testing import capture_logs
+
+from bullion.web.hand_over import HandedOver, Outcome
+from bullion.workers.place import ENVIRON, WorkerPlace
+from bullion.workers.places import Places
+
+
+@pytest.fixture
+def places() -> Iterator[Places]:
+    places = Places()
+    places.grow(2)
+    places.spread_over(2)
+    yield places
+    places.shrink(0)
+
+
+def worker_at(places: Places, place: int, count: int = 2) -> WorkerPlace:
+    """As a process of its own would have it: with descriptors of its own."""
+    environ, inherited = places.give(place, count)
+    copies = {descriptor: os.dup(descriptor) for descriptor in inherited}
+    given = json.loads(environ[ENVIRON])
+    given |= {name: copies[given[name]] for name in ("table", "queue")}
+    given["owners"] = [copies[each] for each in given["owners"]]
+    worker = WorkerPlace.given({ENVIRON: json.dumps(given)})
+    assert worker is not None
+    return worker
+
+
+def end(worker: WorkerPlace) -> None:
+    for each in (worker._queue, *worker._owners):
+        each.close()
+    os.close(worker._table.descriptor)
+
+
+def taken(worker: WorkerPlace) -> list[HandedOver]:
+    """What is in the worker's queue."""
+    found: list[HandedOver] = []
+
+    async def take() -> None:
+        worker.open(found.append)
+        worker.leave()
+        worker.close()
+
+    asyncio.run(take())
+    return found
+
+
+def test_a_process_that_was_given_no_place_has_none() -> None:
+    assert WorkerPlace.given({}) is None
+
+
+def test_what_waits_at_a_place_that_is_removed_goes_to_the_first(places: Places) -> None:
+    first, second = worker_at(places, 0), worker_at(places, 1)
+    here, there = socket.socketpair()
+    with closing(here), closing(there):
+        places._table.serve(1, os.getpid())
+        assert first.send(1, there.fileno(), b"as read") is Outcome.HANDED_OVER
+        there.close()
+        places.spread_over(1)
+        places.shrink(1)
+        # One that looked before, and sends only now, keeps its connection.
+        places._table.serve(1, os.getpid())
+        assert first.send(1, here.fileno(), b"late") is Outcome.QUEUE_FULL
+        (moved,) = taken(first)
+        assert moved[1:] == (b"as read", 0, False)
+        with socket.socket(fileno=moved.descriptor) as received:
+            received.sendall(b"the same connection")
+        assert here.recv(100) == b"the same connection"
+    end(first)
+    end(second)
+
+
+def test_one_that_the_first_does_not_take_is_logged(places: Places) -> None:
+    first, second = worker_at(places, 0), worker_at(places, 1)
+    here, there = socket.socketpair()
+    with closing(here), closing(there), capture_logs() as logged:
+        places._table.serve(1, os.getpid())
+        assert first.send(1, there.fileno(), b"as read") is Outcome.HANDED_OVER
+        there.close()
+        first.shut()
+        places.shrink(1)
+        assert here.recv(100) == b""
+    assert [entry["event"] for entry in logged] == ["connection_not_handed_over"]
+    end(first)
+    end(second)
+
+
+def test_when_the_service_stops_what_was_sent_is_taken_and_nothing_more(places: Places) -> None:
+    first, second = worker_at(places, 0), worker_at(places, 1)
+    with socket.socket() as connection:
+        places._table.serve(1, os.getpid())
+        assert first.send(1, connection.fileno(), b"in time") is Outcome.HANDED_OVER
+        places.shut()
+        assert first.send(1, connection.fileno(), b"late") is Outcome.QUEUE_FULL
+    (waited,) = taken(second)
+    assert waited.received == b"in time"
+    os.close(waited.descriptor)
+    end(first)
+    end(second)
+
+
+def test_a_place_is_cleared_for_the_process_that_had_it_alone(places: Places) -> None:
+    places._table.serve(0, 11)
+    places._table.serve(1, 12)
+    places.forget(12)
+    assert places._table.is_served(0)
+    assert not places._table.is_served(1)
+    places._table.serve(1, 13)  # The next one is quicker than the news of the end.
+    places.forget(12)
+    assert places._table.is_served(1)
+
+
+def test_a_worker_does_not_send_to_a_place_that_it_does_not_know(places: Places) -> None:
+    first = worker_at(places, 0)
+    places.grow(3)
+    places._table.serve(2, os.getpid())
+    assert first.send(2, 0, b"") is Outcome.OWNER_AWAY
+    assert not first.alone
+    end(first)
