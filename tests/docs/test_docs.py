@@ -281,7 +281,14 @@ _NOT_METRICS = ("bullion_client", "bullion_conformance", "bullion_service", "bul
 
 def test_metrics_that_are_named_exist() -> None:
     """Which of them a node exports is compared with the table in `tests/metrics`."""
-    gauges = ("gauges", "line_gauges", "stream_gauges", "webhook_gauges", "report_gauges")
+    gauges = (
+        "gauges",
+        "hand_over_gauges",
+        "line_gauges",
+        "report_gauges",
+        "stream_gauges",
+        "webhook_gauges",
+    )
     files = ("web/calls.py", *(f"wiring/{name}.py" for name in gauges))
     source = "".join((ROOT / "src/bullion" / file).read_text("utf-8") for file in files)
     for page in PAGES:
