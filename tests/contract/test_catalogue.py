@@ -1,10 +1,12 @@
 """The node's memory follows the store: all of it at first, then only what changed."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from ipaddress import ip_network
+from itertools import count
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -20,12 +22,14 @@ from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
 from bullion.catalogue.source import Changes
 from bullion.environment import Environment
+from bullion.faults import StoreUnavailable
 from bullion.keys.key import Key, Scope
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.records.clients import Allocation, Client
 from bullion.records.page import Page
+from bullion.store import key_uses
 from bullion.store import records as store_records
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine
@@ -272,6 +276,47 @@ async def test_last_use_is_kept_and_moves_no_version(store: RecordStore, engine:
     assert used is not None
     assert used.last_used_at_us == 300
     assert (await source.changes(None)).version == version
+
+
+async def test_of_many_keys_a_share_is_written_each_time(
+    store: RecordStore, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that have waited longest, each with the time of its last use."""
+    monkeypatch.setattr(key_uses, "_AT_ONCE", 2)
+    monkeypatch.setattr(key_uses, "_SHARES", 2)
+    first = await store.write("create_records", create_records)
+    ids = [first.key_id, *(f"{number:016x}" for number in range(6))]
+
+    async def issue(records: Records) -> None:
+        for key_id in ids[1:]:
+            await records.insert_key(structs.replace(first, key_id=key_id))
+
+    await store.write("issue", issue)
+    clock = count(1)
+    uses = KeyUses(engine, lambda: next(clock))
+
+    async def last_used(records: Records) -> list[int | None]:
+        found = [await records.key("main", key_id) for key_id in ids]
+        return [key.last_used_at_us for key in found if key is not None]
+
+    async def written(used: Sequence[str], *, everything: bool = False) -> list[int | None]:
+        for key_id in used:
+            uses.add(key_id)
+            await uses.write(everything=everything)
+        return await store.read("last_used", last_used)
+
+    with monkeypatch.context() as away:
+        away.setattr(engine, "write", _refuse)
+        assert await written(ids) == [None] * 7
+    # Seven wait: four are written, the first of them with the time of its second use.
+    assert await written(ids[:1]) == [8, 2, 3, 4, None, None, None]
+    # Then four with the one that was used again, which waits behind the three.
+    assert await written(ids[1:2]) == [8, 2, 3, 4, 5, 6, None]
+    assert await written(ids[2:3], everything=True) == [8, 9, 10, 4, 5, 6, 7]
+
+
+async def _refuse(*_args: object, **_options: object) -> None:
+    raise StoreUnavailable("for this test")
 
 
 async def test_pages_and_totals(store: RecordStore) -> None:

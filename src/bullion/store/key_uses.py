@@ -1,7 +1,12 @@
-"""Records when each key was last used: collected in memory, and written for all keys every two seconds."""
+"""Records when each key was last used: collected in memory, and written every two seconds.
+
+If thousands of keys are in use, to write them all each time would be a burst that costs as much as hundreds
+of orders. So each write takes a share of them, those that have waited longest.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import msgspec
 import structlog
@@ -12,6 +17,10 @@ from bullion.last_success import note_success
 from .engine import Engine, Transaction
 
 _EVERY_S = 2.0
+_AT_ONCE = 100
+"""So many keys are written each time, whatever waits."""
+_SHARES = 15
+"""Of more keys, a share is written each time: a key waits for about half a minute."""
 
 _log = structlog.get_logger("store")
 _encode = msgspec.json.Encoder().encode
@@ -29,9 +38,12 @@ class KeyUses:
         self._now_us = now_us
         self._on_written = on_written
         self._used: set[str] = set()
+        """Since the last write."""
+        self._waiting: dict[str, int] = {}
+        """When they were used last, in the order in which they began to wait."""
 
     def add(self, key_id: str) -> None:
-        # Without a time: the time of the write is close enough.
+        # Without a time: the time of the next write is close enough.
         self._used.add(key_id)
 
     async def run(self) -> None:
@@ -40,21 +52,26 @@ class KeyUses:
             await asyncio.sleep(_EVERY_S)
             await self.write()
 
-    async def write(self) -> None:
-        if not self._used:
+    async def write(self, *, everything: bool = False) -> None:
+        used, self._used = self._used, set()
+        if used:
+            self._on_written(used)
+        self._waiting |= dict.fromkeys(used, self._now_us())
+        if not self._waiting:
             note_success("key_uses")
             return
-        used, self._used = self._used, set()
-        self._on_written(used)
-        at_us = self._now_us()
+        share = max(_AT_ONCE, -(-len(self._waiting) // _SHARES))
+        written = dict(islice(self._waiting.items(), None if everything else share))
 
         async def body(transaction: Transaction) -> None:
-            await transaction.run("record_key_uses", _encode(sorted(used)).decode(), at_us)
+            await transaction.run("record_key_uses", _encode(sorted(written.items())).decode())
 
         try:
             await self._engine.write("key_uses", body)
         except StoreFault as fault:
-            self._used |= used  # Only a hint for the desk: the next write retries.
-            _log.warning("key_uses_not_written", fault=repr(fault), keys=len(used))
+            # Only a hint for the desk: they go on waiting.
+            _log.warning("key_uses_not_written", fault=repr(fault), keys=len(written))
         else:
+            for key_id in written:
+                self._waiting.pop(key_id, None)
             note_success("key_uses")

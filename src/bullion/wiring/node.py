@@ -269,7 +269,7 @@ async def open_node(
                     hand_overs=hand_overs,
                 )
         await reports.remove()
-        await key_uses.write()
+        await key_uses.write(everything=True)
         await key_hashes.write()
         await traces.write()
         await sampler.stop()

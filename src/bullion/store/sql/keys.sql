@@ -97,8 +97,8 @@ WHERE key_id = $1
 -- name: record_key_uses
 -- In the order of the ids in $1, so that two nodes that record the same keys cannot deadlock.
 INSERT INTO key_uses (key_id, last_used_at_us)
-SELECT items.value, CAST($2 AS BIGINT)
-FROM @json_list($1)
-WHERE (SELECT keys.key_id FROM keys WHERE keys.key_id = items.value) IS NOT NULL
+SELECT @item(0), CAST(@item(1) AS BIGINT)
+FROM @json_rows($1)
+WHERE (SELECT keys.key_id FROM keys WHERE keys.key_id = @item(0)) IS NOT NULL
 ON CONFLICT (key_id) DO UPDATE SET last_used_at_us = excluded.last_used_at_us
 WHERE key_uses.last_used_at_us < excluded.last_used_at_us
