@@ -103,9 +103,9 @@ def _journal_sqlite(journal: Journal, patch: pytest.MonkeyPatch) -> None:
         connection.fetch_for,
     )
 
-    def handed_with_context(self: Any, work: Callable[[], Any]) -> Any:
+    def handed_with_context(self: Any, work: Callable[[], Any], **options: Any) -> Any:
         context = copy_context()
-        return submit_transaction(self, lambda: context.run(work))
+        return submit_transaction(self, lambda: context.run(work), **options)
 
     def noted_fetch(self: Any, query: str, values: Sequence[Any]) -> Any:
         bound = {str(number): value for number, value in enumerate(values, start=1)}

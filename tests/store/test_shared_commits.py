@@ -139,6 +139,27 @@ async def test_a_write_alone_has_no_savepoint(engine: SqliteEngine, statements: 
     assert [each.split()[0] for each in statements] == ["BEGIN", "INSERT", "COMMIT"]
 
 
+async def test_patient_writes_of_one_turn_share_a_commit_without_a_wait(
+    engine: SqliteEngine, statements: Statements
+) -> None:
+    def put(name: str) -> "asyncio.Task[Any]":
+        def work(connection: SqliteConnection) -> None:
+            connection.fetch("insert_shared", (name,))
+
+        return asyncio.create_task(engine.run_in_writer(name, work, patient=True))
+
+    statements.clear()
+    await asyncio.gather(*map(put, "abc"))
+    assert statements.count("COMMIT") == 1
+    async with Held(engine):
+        # One that does not wait takes the patient ones with it.
+        tasks = [put("d"), writing(engine, "e"), put("f")]
+        statements.clear()
+    await asyncio.gather(*tasks)
+    assert statements.count("COMMIT") == 1
+    assert await written(engine) == list("abcdef")
+
+
 async def test_nobody_is_answered_before_the_commit(engine: SqliteEngine, statements: Statements) -> None:
     tasks: list[asyncio.Task[str]] = []
     answered: list[int] = []
@@ -229,6 +250,14 @@ async def test_if_the_file_is_locked_all_are_told_so(engine: SqliteEngine) -> No
     other.close()
     assert await written(engine) == []
     assert await writing(engine, "a") == "a"
+
+
+async def test_what_comes_after_the_end_of_the_writer_fails(engine: SqliteEngine) -> None:
+    closed = SqliteEngine(engine._path)
+    await closed.open()
+    await closed.close()
+    tasks = [writing(closed, name) for name in "ab"]
+    assert await asyncio.wait_for(outcomes(*tasks), 5) == [RuntimeError, RuntimeError]
 
 
 async def test_one_that_nobody_wants_any_more_is_left_out(engine: SqliteEngine) -> None:

@@ -104,7 +104,7 @@ class Confirmations:
             deals = confirm_orders(connection, rows, self._now_us(), VENUE, covered=True)
             return {confirmed[name]: deal for name, deal in deals.items()}
 
-        return await engine.run_in_writer("confirm_orders", work)
+        return await engine.run_in_writer("confirm_orders", work, patient=True)
 
 
 def confirmation_row(

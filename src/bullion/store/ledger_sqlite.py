@@ -63,7 +63,7 @@ class SqliteLedger:
             plans = plan(state.books, left)
             return plans, self._record(connection, plans, state, catalogue_version)
 
-        return await self._engine.run_in_writer("record_locked", work)
+        return await self._engine.run_in_writer("record_locked", work, patient=True)
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:
         def work(connection: SqliteConnection) -> Mapping[KeyName, Settled]:

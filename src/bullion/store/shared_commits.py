@@ -4,6 +4,7 @@ Each has a savepoint of its own: a job that fails leaves nothing, and fails no o
 after the commit. If the shared transaction cannot go on, the other jobs run again, each in its own.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -35,33 +36,62 @@ class Writer(Protocol):
 
 
 class _Job:
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, *, patient: bool) -> None:
         self.work = work
+        self.patient = patient
         self.done: Future[Any] = Future()
 
 
 class SharedCommits:
     def __init__(self, writer: Writer, start: Callable[[Callable[[], None]], object]) -> None:
-        """`start` runs something on the writer's thread."""
+        """`start` runs something on the writer's thread; RuntimeError: it has ended."""
         self._writer = writer
         self._start = start
         self._waiting: deque[_Job] = deque()
-        self._started = False
+        self._busy = False
+        """Whether jobs are running or about to. Only the loop changes it."""
 
-    def submit(self, work: Work) -> "Future[Any]":
-        """Its answer, after the commit. It can be cancelled until it begins. `work` may run twice."""
-        job = _Job(work)
+    def submit(self, work: Work, *, patient: bool = False) -> "Future[Any]":
+        """Its answer, after the commit. It can be cancelled until it begins. `work` may run twice.
+
+        `patient`: one step of several. While the loop works on the answers to the last steps it submits the
+        next, so these wait for a turn of the loop: otherwise the writer would take the first of them alone.
+        Called on the event loop.
+        """
+        job = _Job(work, patient=patient)
         self._waiting.append(job)
-        if not self._started:
-            self._started = True
-            self._start(self._run)
+        if not self._busy:
+            self._busy = True
+            loop = asyncio.get_running_loop()
+            if patient:
+                loop.call_soon(self._start_now, loop)
+            else:
+                self._start_now(loop)
         return job.done
 
-    def _run(self) -> None:
-        self._started = False  # Before the jobs are taken: whoever comes later starts it again.
-        while jobs := self._take():
+    def _start_now(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            self._start(lambda: self._run(loop))
+        except RuntimeError as error:
+            self._busy = False
+            while jobs := self._take():
+                _fail(jobs, error)
+
+    def _ended(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._busy = bool(self._waiting)
+        if self._busy:
+            loop.call_soon(self._start_now, loop)
+
+    # The methods below are called only on the writer's thread.
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        goes_on = True
+        while goes_on:
+            jobs = self._take()
             for job in self._share(jobs) if len(jobs) > 1 else jobs:
                 self._run_alone(job)
+            goes_on = not all(job.patient for job in tuple(self._waiting))
+        loop.call_soon_threadsafe(self._ended, loop)
 
     def _take(self) -> list[_Job]:
         jobs: list[_Job] = []

@@ -221,10 +221,15 @@ class SqliteEngine:
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self.read(name, body)
 
-    async def run_in_writer(self, name: str, work: "Callable[[SqliteConnection], T]") -> T:
-        """Do `work` in one durable transaction and one visit to the writer's thread."""
+    async def run_in_writer(
+        self, name: str, work: "Callable[[SqliteConnection], T]", *, patient: bool = False
+    ) -> T:
+        """Do `work` in one durable transaction and one visit to the writer's thread.
+
+        `patient`: see `SharedCommits.submit`. `work` may run twice, so it must have no other effects.
+        """
         try:
-            answer = await self._transact(self._writer, name, work)
+            answer = await self._transact(self._writer, name, work, patient=patient)
         except (StoreUnavailable, OutcomeUnknown):
             self._write_failed = True
             raise
@@ -236,14 +241,19 @@ class SqliteEngine:
         return await self._transact(self._reader, name, work)
 
     async def _transact(
-        self, connection: "SqliteConnection", name: str, work: "Callable[[SqliteConnection], T]"
+        self,
+        connection: "SqliteConnection",
+        name: str,
+        work: "Callable[[SqliteConnection], T]",
+        *,
+        patient: bool = False,
     ) -> T:
         def checked() -> T:
             self._check_file()
             return work(connection)
 
         # Submitted now, so that the thread starts it as soon as it is free, however busy this loop is then.
-        handed = connection.submit_transaction(checked)
+        handed = connection.submit_transaction(checked, patient=patient)
         doing = asyncio.wrap_future(handed)
         try:
             with _faults():
@@ -315,11 +325,11 @@ class SqliteConnection:
         """Run `work` on the connection's thread, after all work submitted before."""
         return self._thread.submit(lambda: work(*arguments, **options))
 
-    def submit_transaction(self, work: Callable[[], T]) -> "Future[T]":
+    def submit_transaction(self, work: Callable[[], T], *, patient: bool = False) -> "Future[T]":
         """Run `work` in a transaction. Its writes may share a commit with others."""
         if self._commits is None:
             return self.submit(self.transact, work)
-        return self._commits.submit(work)
+        return self._commits.submit(work, patient=patient)
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
         """Submit and await `work`; driver errors become faults."""

@@ -166,7 +166,7 @@ class StoredVenueBook:
             return await self._one_by_one(in_order)
         if isinstance(self._engine, SqliteEngine):
             return await self._engine.run_in_writer(
-                "take_venue_orders", lambda connection: _take_on_sqlite(connection, in_order)
+                "take_venue_orders", lambda connection: _take_on_sqlite(connection, in_order), patient=True
             )
         taken = {each: _new_order(each) for each in in_order}
         values = _encode([_values(*each) for each in taken.items()]).decode()
