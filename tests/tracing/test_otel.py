@@ -88,7 +88,7 @@ def test_the_page_shows_the_spans_of_an_order(market: LiveMarket, node: Node, re
     (block,) = [each for each in blocks(PAGE) if each.text.startswith("POST ")]
     text = block.text
     if "BULLION_REDIS_URL" not in node.settings:
-        text = text.replace("record_plans", "record_locked").replace("confirm_orders", "answer_hedges")
+        text = text.replace("record_plans", "record_locked").replace("confirm_newest", "confirm_orders")
     shown: list[list[str]] = []
     for line in text.splitlines():
         tree, name = re.fullmatch(r"([│├└─ ]*)(\S+(?: \S+)*) {2,}.*", line).groups()  # type: ignore[union-attr]
@@ -110,7 +110,7 @@ def test_the_spans_of_a_production_order_lead_to_the_store_and_the_venue(
 ) -> None:
     answer = market.trader().place()
     assert answer.status_code == 201
-    answered = "confirm_orders" if "BULLION_REDIS_URL" in node.settings else "answer_hedges"
+    answered = "confirm_newest" if "BULLION_REDIS_URL" in node.settings else "confirm_orders"
     trace = Trace(receiver, answer)
     call = f"POST {ORDERS}"
     ways = trace.ways()
