@@ -98,7 +98,7 @@ async def _close_and_copy(source: Store, there: Connection, broker: str, place: 
         why = await why_not_at_rest(here, broker)
         if why and is_new:
             await take_back(source.records, source.chain, broker, place, actor)
-        _require_rest(broker, why)
+        _require_rest(broker, why)  # If another run made the mark, it stays until --cancel.
         with ProgressLine("Copying and comparing", "rows") as progress:
             return await copy_broker(broker, here, there, progress)
 
@@ -122,7 +122,7 @@ def _require_rest(broker: str, why: str) -> None:
         raise CopyRefused(
             f"Broker {broker} is not at rest: {why}. Halt trading and pause production with 'bullion desk "
             f"--broker {broker} switches set halted=true paused=true', disconnect its lines, and wait for "
-            "the venue's answers."
+            "the venue's answers. If the desk refuses because the broker was moved, use --cancel first."
         )
 
 
