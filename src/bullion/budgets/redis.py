@@ -23,6 +23,7 @@ _LOG_REPAIRED_EVERY_S = 60
 _log = structlog.get_logger("redis")
 
 _TAKEN, _THROTTLED, _EXCEEDED = range(3)
+_REPLY_TYPES = [int] * 6
 
 
 class RedisLimiter:
@@ -116,7 +117,7 @@ def _outcome(reply: Any) -> tuple[Allowed | Throttled | Exceeded, int]:
 
     Raises ValueError for a reply that the script cannot have given.
     """
-    if type(reply) is not list or len(reply) != 6 or any(type(each) is not int for each in reply):
+    if type(reply) is not list or [*map(type, reply)] != _REPLY_TYPES:
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     verdict, limit, remaining, reset_us, room_us, repaired = reply
     if verdict == _TAKEN:
