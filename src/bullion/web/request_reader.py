@@ -67,8 +67,13 @@ class RequestReader:
 
     def begin_head(self) -> None:
         self.version, self.head = "", b""
+        self._forget_lines()
+
+    def _forget_lines(self) -> None:
+        self.url = b""
+        self.headers = []
+        self.expects_continue = self._framed = False
         self._hosts = self._body_length = 0
-        self._framed = False
 
     def read_head(self, data: bytes) -> bytes:
         """Feed the parser what has arrived of a head, and its body if nothing follows; return the rest."""
@@ -108,8 +113,8 @@ class RequestReader:
         """
         self.parser = httptools.HttpRequestParser(self)
         self.head = _UPGRADE_LINE.sub(b"", self.head)
-        self._beyond_head = self._hosts = self._body_length = 0
-        self._framed = False
+        self._beyond_head = 0
+        self._forget_lines()
         self.parser.feed_data(self.head)
 
     def read_body(self, data: bytes) -> bytes:
@@ -146,11 +151,6 @@ class RequestReader:
             raise httptools.HttpParserError("too many blank lines in the chunks")
 
     # Called by the parser
-
-    def on_message_begin(self) -> None:
-        self.url = b""
-        self.headers = []
-        self.expects_continue = False
 
     def on_url(self, url: bytes) -> None:
         self.url += url
