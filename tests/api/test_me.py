@@ -34,7 +34,7 @@ async def answer(
     me: Me, key: Key = KEY, account: Account = ACCOUNT, switches: Switches = SWITCHES
 ) -> dict[str, Any]:
     call = Call(b"0" * 24, "GET")
-    found = await me(Request(call, Caller(key, account, switches, None), {}, _no_body, "", b""))
+    found = await me(Request(call, Caller(key, account, switches, None), {}, _no_body))
     body: dict[str, Any] = json.loads(found.body)
     return body
 

@@ -74,7 +74,7 @@ class Streams(Fixture):
         caller = Caller(self.catalogue.keys[key_id], ACCOUNT, self.catalogue.switches_of("main"), None)
         sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
         scope = {"query_string": b"", "headers": sent}
-        return Request(call, caller, scope, receive=never, order_id="", header_lines=b"")
+        return Request(call, caller, scope, receive=never)
 
     def open(self, key_id: str | None = None) -> tuple[Line, str]:
         line, request = Line(), self.request(key_id)

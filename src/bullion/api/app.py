@@ -73,15 +73,12 @@ class TradingApi(HttpApp):
             endpoint.scope,
             opens_stream=endpoint.opens_stream,
         )
-        lines = b"" if caller.standing is None else rate_limit_lines(caller.standing)
-        order_id, webhook_id = found.params.get("order_id", ""), found.params.get("webhook_id", "")
-        request = Request(call, caller, scope, receive, order_id, lines, webhook_id)
-        try:
-            if caller.scenario and endpoint.simulate is not None:
-                return await endpoint.simulate(request)
-            return await endpoint.answer(request)
-        finally:
-            call.header_lines = request.header_lines
+        if caller.standing is not None:
+            call.header_lines = rate_limit_lines(caller.standing)
+        request = Request(call, caller, scope, receive, found.params)
+        if caller.scenario and endpoint.simulate is not None:
+            return await endpoint.simulate(request)
+        return await endpoint.answer(request)
 
     def record_call(self, call: Call) -> None:
         self._call_log.add(call)

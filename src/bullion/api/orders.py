@@ -161,7 +161,7 @@ def book_id_of(request: Request) -> int:
 
 
 def _order_id(request: Request) -> str:
-    order_id = request.order_id.lower()
+    order_id = request.params["order_id"].lower()
     if not _UUID.fullmatch(order_id):
         raise RefusalError(ORDER_NOT_FOUND)
     return order_id
@@ -178,6 +178,6 @@ def _booked(request: Request, booked: Booked) -> Response:
         )
     status = _ACCEPTED if order.status in _NOT_A_DEAL else _CREATED
     if replayed:
-        request.header_lines += _REPLAYED_LINE
+        request.call.header_lines += _REPLAYED_LINE
         status = _OK
     return Response(status, encode_json(view))

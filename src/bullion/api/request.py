@@ -1,5 +1,7 @@
 """An authenticated call, as its endpoint gets it."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from bullion.web.calls import Call
@@ -14,9 +16,5 @@ class Request(msgspec.Struct):
     caller: Caller
     scope: AsgiScope
     receive: Receive
-    order_id: str
-    """From the path; empty if the path has none."""
-    header_lines: bytes
-    """Header lines to add to the response. The endpoint may append to them."""
-    webhook_id: str = ""
-    """From the path; empty if the path has none."""
+    params: Mapping[str, str] = {}
+    """The parameters of the path, by name."""

@@ -186,7 +186,7 @@ def _simulated(request: Request, scenario: Scenario, refused: RefusalError | Non
     if scenario.row is None:
         raise AbortConnection
     marked = header_line(_HEADER, scenario.name.encode("ascii"))
-    request.header_lines = _budget(request, scenario, scenario.row) + marked
+    call.header_lines = _budget(request, scenario, scenario.row) + marked
     return refusal_response(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
 
 
@@ -198,5 +198,5 @@ def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
     elif row is RATE_LIMITED:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
-        return request.header_lines if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
+        return request.call.header_lines if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
     return rate_limit_lines(BudgetState(limit, 0, scenario.retry_after_s or 0))

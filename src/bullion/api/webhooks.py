@@ -231,7 +231,7 @@ class Webhooks:
         except LimiterUnavailable:
             raise RefusalError(SERVICE_UNAVAILABLE) from None
         if isinstance(counted, Throttled):
-            request.header_lines = b""  # Those of the other budget: the refusal has its own.
+            request.call.header_lines = b""  # Those of the other budget: the refusal has its own.
             raise RefusalError(
                 RATE_LIMITED,
                 f"At most {_TESTS_PER_MINUTE} tests of webhooks a minute are allowed.",
@@ -251,7 +251,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _found(table: WebhookTable, request: Request) -> Webhook:
-    webhook = await table.find(book_id_of(request), request.webhook_id)
+    webhook = await table.find(book_id_of(request), request.params["webhook_id"])
     if webhook is None:
         raise RefusalError(WEBHOOK_NOT_FOUND)
     return webhook

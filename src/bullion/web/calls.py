@@ -46,7 +46,7 @@ class Call(msgspec.Struct, gc=False):
     note: str | None = None
     """Anything else for the log."""
     header_lines: bytes = b""
-    """Header lines to add to those of the response."""
+    """Header lines to add to those of the response. The endpoint may append to them."""
 
 
 class _RouteCounts:
