@@ -8,6 +8,7 @@ from bullion.metals.metal import Metal
 from .position import Position
 
 _ENVIRONMENTS = (Environment.TEST, Environment.PRODUCTION)
+_NUMBER = len(_ENVIRONMENTS)
 
 
 ACCOUNTS_IN_RANGE = 1_000_000_000_000
@@ -16,11 +17,11 @@ each has the number it had first, plus a multiple of this."""
 
 
 def book_id(account_id: int, environment: Environment) -> int:
-    return account_id * len(_ENVIRONMENTS) + _ENVIRONMENTS.index(environment)
+    return account_id * _NUMBER + _ENVIRONMENTS.index(environment)
 
 
 def account_of(of_book_id: int) -> int:
-    return of_book_id // len(_ENVIRONMENTS)
+    return of_book_id // _NUMBER
 
 
 def first_book_id(of_book_id: int) -> int:
@@ -29,7 +30,7 @@ def first_book_id(of_book_id: int) -> int:
 
 
 def environment_of(of_book_id: int) -> Environment:
-    return _ENVIRONMENTS[of_book_id % len(_ENVIRONMENTS)]
+    return _ENVIRONMENTS[of_book_id % _NUMBER]
 
 
 class Book(msgspec.Struct, frozen=True):

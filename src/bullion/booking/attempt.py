@@ -140,12 +140,14 @@ class QueueEntry(msgspec.Struct, eq=False):
 
     def answer(self, outcome: Outcome) -> None:
         """Only the first answer counts."""
-        if self.waits and self.outcome is not None:
-            self.outcome.set_result(outcome)
+        waiting = self.outcome
+        if waiting is not None and not waiting.done():
+            waiting.set_result(outcome)
 
     def fail(self, error: Exception) -> None:
-        if self.waits and self.outcome is not None:
-            self.outcome.set_exception(error)
+        waiting = self.outcome
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(error)
 
     def send(self) -> bool:
         """Whether it may still be recorded. Called right before it is sent to the store, on any thread.

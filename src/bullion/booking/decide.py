@@ -100,8 +100,8 @@ class _Draft:
         change_e4 = signed_e4(attempt.asked)
         if not position.admits(change_e4):
             return limit_exceeded(priced.metal, position, change_e4)
-        stock_name = attempt.stock_name
-        from_stock, left_e4 = takes_stock(attempt, priced), self._stock.get(stock_name, 0)
+        from_stock = takes_stock(attempt, priced)
+        left_e4 = self._stock.get(attempt.stock_name, 0) if from_stock else 0
         if from_stock and left_e4 < change_e4:
             return out_of_stock(priced.metal, left_e4, change_e4)
         if moved(priced, attempt.asked.expected_price):
@@ -123,8 +123,8 @@ class _Draft:
                 )
             )
         if from_stock:
+            stock_name, taken = attempt.stock_name, self.plan.stock_taken
             self._stock[stock_name] = left_e4 - change_e4
-            taken = self.plan.stock_taken
             taken[stock_name] = taken.get(stock_name, 0) + change_e4
         self._positions[priced.metal] = Position(position.net_e4 + change_e4, position.limit_e4)
         return Booked(
