@@ -33,7 +33,7 @@ def environment_of(of_book_id: int) -> Environment:
     return _ENVIRONMENTS[of_book_id % _NUMBER]
 
 
-class Book(msgspec.Struct, frozen=True):
+class Book(msgspec.Struct, frozen=True, gc=False):
     id: int
     gold: Position
     silver: Position

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Position(msgspec.Struct, frozen=True):
+class Position(msgspec.Struct, frozen=True, gc=False):
     net_e4: int
     """Buys count positive, sells negative."""
     limit_e4: int

@@ -24,7 +24,7 @@ StockName = tuple[str, str]
 """Broker and symbol."""
 
 
-class OrderAttempt(msgspec.Struct, frozen=True):
+class OrderAttempt(msgspec.Struct, frozen=True, gc=False):
     """One call that places an order: the caller, the order and the idempotency key."""
 
     book_id: int
@@ -96,7 +96,7 @@ class ToHedge(msgspec.Struct, frozen=True):
         )
 
 
-class Booked(msgspec.Struct, frozen=True):
+class Booked(msgspec.Struct, frozen=True, gc=False):
     order: Order
     replayed: bool = False
     compared: Mapping[str, Any] = {}

@@ -11,7 +11,7 @@ API = "api"
 """The channel of orders that were placed through this API."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class Order(msgspec.Struct, frozen=True, gc=False):
     book_id: int
     ordinal: int
     """Its number in its book, from 1 without gaps."""

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class PlaceOrder(msgspec.Struct, frozen=True, array_like=True):
+class PlaceOrder(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """Equivalent bodies are equal: `1` and `1.0`, an absent field and `null`."""
 
     symbol_code: str

@@ -8,7 +8,7 @@ import msgspec
 from .request import PlaceOrder
 
 
-class Trace(msgspec.Struct, frozen=True, array_like=True):
+class Trace(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Encoded as an array: there is one for every order, and field names would be more than half of it."""
 
     request_id: str

@@ -12,7 +12,7 @@ from bullion.refusals.refusal import RefusalCode, RefusalError
 REPLAYED = {"Idempotent-Replayed": "true"}
 
 
-class Priced(msgspec.Struct, frozen=True):
+class Priced(msgspec.Struct, frozen=True, gc=False):
     """The market accepts the order at this price; the remaining checks need the book."""
 
     metal: Metal

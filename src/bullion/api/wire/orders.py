@@ -76,7 +76,7 @@ ORDER_FIELDS_SPECIFIED = ("id", "symbol_code", "trade_type", "quantity", "unit",
 """The fields of an order that the specification requires. This service always sends the others too."""
 
 
-class Order(Struct, frozen=True):
+class Order(Struct, frozen=True, gc=False):
     """The fields that orders of both environments have, in the specification's order."""
 
     id: Annotated[Uuid, about("Names the order: read it with this.", "01a1dd79-5ea2-7c31-8d52-6e1f0b94a7c3")]
