@@ -3,25 +3,22 @@
 import contextlib
 import json
 import subprocess
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from bullion.allocation.book import ACCOUNTS_IN_RANGE
-from bullion.store.broker_tables import COPIED, PACKS
-from tests.support.command import bullion, environment, sentence
-from tests.support.forked_process import Process, start
+from tests.support.command import bullion, sentence
+from tests.support.deployments import Deployments, Unbroken, rows_of
 from tests.support.held_lock import holding
 from tests.support.hook_server import HookServer
 from tests.support.host_proxy import host_proxy
 from tests.support.node import SECRET, Node, running, until
-from tests.support.orders import Trader, booked, refused, replayed
+from tests.support.orders import Market, Trader, booked, refused, replayed
 from tests.support.production import LiveMarket, opened, store_says
 from tests.support.servers import Postgres
 
@@ -29,44 +26,6 @@ T = TypeVar("T", bound=Trader)
 
 PATIENCE_S = 30.0
 ALL_SCOPES = ["account:read", "orders:read", "orders:write", "webhooks:manage"]
-
-
-@dataclass(frozen=True)
-class Deployments:
-    """Two, each with a server of its own."""
-
-    old: Node
-    new: Node
-    folder: Path
-
-    def address(self, node: Node) -> str:
-        return node.settings["BULLION_DATABASE_URL"]
-
-    def words(self, broker: str, *more: str) -> list[str]:
-        to = f"--to={self.address(self.new)}"
-        return ["store", "copy", f"--broker={broker}", f"--from={self.address(self.old)}", to, *more]
-
-    def move(self, broker: str, *more: str) -> subprocess.CompletedProcess[str]:
-        return bullion(self.folder, *self.words(broker, *more), BULLION_SECRET=SECRET)
-
-    @contextlib.contextmanager
-    def moving(self, broker: str) -> Iterator[Process]:
-        """The command, which is killed in the end."""
-        with (self.folder / "output").open("wb") as output:
-            process = start(
-                self.words(broker), self.folder, environment(BULLION_SECRET=SECRET), output, output
-            )
-            try:
-                yield process
-            finally:
-                process.kill()
-                process.wait(PATIENCE_S)
-
-    def verify(self, node: Node) -> None:
-        """The books and all that follows from them, and the audit trails."""
-        settings = {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": self.address(node)}
-        done = bullion(self.folder, "books", "verify", **settings)
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -113,65 +72,6 @@ def waiting(node: Node, query: str) -> bool:
     return bool(store_says(node, found))
 
 
-class Unbroken:
-    """A client that orders without a pause, in a thread; if asked, until an order is refused."""
-
-    def __init__(self, trader: Trader, *, until_refused: bool = False) -> None:
-        self._trader = trader
-        self._until_refused = until_refused
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self.placed: list[str] = []
-        self.failed: list[str] = []
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                answer = self._trader.place()
-            except httpx.HTTPError as error:
-                self.failed.append(repr(error))
-                continue
-            if answer.status_code == 201:
-                self.placed.append(answer.json()["id"])
-            else:
-                self.failed.append(answer.text)
-                if self._until_refused:
-                    return
-
-
-def rows_of(node: Node, broker: str, *, moved_by: int) -> dict[str, list[str]]:
-    """All rows of the broker, by table, with their accounts' numbers as they were before a move."""
-    found = {}
-    for table in COPIED:
-        where = table.of_broker.replace("$1", f"'{broker}'")
-        rows = [
-            json.loads(text)
-            for (text,) in store_says(
-                node, f"SELECT row_to_json(found) FROM (SELECT * FROM {table.name} WHERE {where}) AS found"
-            )
-        ]
-        for row in rows:
-            for column in table.account_columns:
-                row[column] -= moved_by
-            for column in table.book_columns:
-                row[column] -= 2 * moved_by
-            for column in (
-                *table.fixed,
-                *(("packed", "packed_bytes", "plain_bytes") if table.name == PACKS else ()),
-            ):
-                del row[column]
-        found[table.name] = sorted(json.dumps(row, sort_keys=True) for row in rows)
-    return found
-
-
 def events_of(trader: Trader, after: int = 0) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = trader.get(f"{trader.base}/events", after=after, limit=200)["items"]
     return items
@@ -181,9 +81,9 @@ def events_of(trader: Trader, after: int = 0) -> list[dict[str, Any]]:
 def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None:
     old, new = deployments.old, deployments.new
     with (
-        LiveMarket.open(old) as stays,
+        Market.open(old) as stays,
         LiveMarket.open(old) as moves,
-        LiveMarket.open(new) as there,
+        Market.open(new) as there,
         HookServer() as receiver,
         contextlib.ExitStack() as clients,
     ):
@@ -202,8 +102,7 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
         # What the broker has: orders of both environments, some archived, a deal that was closed, a webhook.
         live = through_front(moves.trader(scopes=ALL_SCOPES))
         test = through_front(moves.tester(live.login_id))
-        there_before = through_front(there.trader())
-        opened(there_before.place())
+        booked(through_front(there.trader()).place())
         for number in range(5):
             booked(test.place(f"archived {number}"))
         moves.desk.do("POST", f"/accounts/{live.login_id}/test-book/reset")
@@ -224,8 +123,8 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
         until(lambda: len(events_of(live)) == len(events) + 1, within_s=PATIENCE_S)
 
         with (
-            Unbroken(through_front(stays.tester())) as others,
-            Unbroken(through_front(there.tester())) as more,
+            Unbroken(through_front(stays.trader())) as others,
+            Unbroken(through_front(there.trader())) as more,
         ):
             # A booking that is under way holds its book. The command waits for it, and is killed.
             held = HELD_BOOK.format(broker=moves.tag)
