@@ -10,7 +10,6 @@ from .position import Position
 _ENVIRONMENTS = (Environment.TEST, Environment.PRODUCTION)
 _NUMBER = len(_ENVIRONMENTS)
 
-
 ACCOUNTS_IN_RANGE = 1_000_000_000_000
 """A store numbers its accounts below this. Those of a broker that was moved to it have a range of their own:
 each has the number it had first, plus a multiple of this."""
@@ -24,9 +23,14 @@ def account_of(of_book_id: int) -> int:
     return of_book_id // _NUMBER
 
 
+def first_account_id(account_id: int) -> int:
+    """The number that the account had in the store where it was created."""
+    return account_id % ACCOUNTS_IN_RANGE
+
+
 def first_book_id(of_book_id: int) -> int:
     """The id that the book had in the store where its account was created."""
-    return of_book_id % (ACCOUNTS_IN_RANGE * len(_ENVIRONMENTS))
+    return of_book_id % (ACCOUNTS_IN_RANGE * _NUMBER)
 
 
 def environment_of(of_book_id: int) -> Environment:

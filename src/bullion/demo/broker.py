@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
+from bullion.allocation.book import first_account_id
 from bullion.desk.actions import accounts, brokers, duties, groups, keys, symbols
 from bullion.desk.bodies import (
     AllocationBody,
@@ -173,7 +174,7 @@ async def _key(node: Node, hasher: Hasher, login_id: str, environment: Environme
     """The demo's key for an account; if the desk has revoked or rotated it, the next one."""
     desk, actor = node.desk, node.first_actor
     account_id = await desk.read(actor, "demo", lambda records: records.account_id(actor.broker, login_id))
-    lane = desk.key_issuer.lane(account_id or 0)
+    lane = desk.key_issuer.lane(first_account_id(account_id or 0))
     turn = 1
     while True:
         seed = f"{actor.broker} {login_id} {environment} {turn}".encode()

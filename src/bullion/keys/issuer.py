@@ -32,6 +32,7 @@ class KeyIssuer:
         self.secret_id = keys.secret_id
 
     def new_key(self, account_id: int) -> NewKey:
+        """`account_id`: the number that the account had first, so that its lane stays in another store."""
         return NewKey(self.lane(account_id) + secrets.token_hex(_RANDOM_BYTES), new_secret())
 
     def lane(self, account_id: int) -> str:

@@ -3,6 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
+from bullion.allocation.book import first_account_id
 from bullion.desk import texts
 from bullion.desk.bodies import KeyBody, RotateBody
 from bullion.desk.desk import ChangeResult, Desk, View
@@ -43,7 +44,7 @@ async def issue_key(
     # Only the demo hands in a key's id and secret.
     if new is None:
         found = await desk.read(actor, "client", lambda records: find_client(records, actor.broker, login_id))
-        new = desk.key_issuer.new_key(found.account.id)
+        new = desk.key_issuer.new_key(first_account_id(found.account.id))
     issued = new
     expires_at_us = None if body.expires_at is None else texts.instant_us(body.expires_at)
 
@@ -88,7 +89,7 @@ async def rotate_key(desk: Desk, actor: Actor, key_id: str, body: RotateBody) ->
         if old.replaced_by is not None:
             raise RefusalError(CONFLICT, f"This key was rotated already; its successor is {old.replaced_by}.")
         now_us = await records.now_us()
-        new = desk.key_issuer.new_key(old.account_id)
+        new = desk.key_issuer.new_key(first_account_id(old.account_id))
         successor = replace(
             _changed(old, body, now_us),
             key_id=new.key_id,
