@@ -8,31 +8,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bullion.faults import OutcomeUnknown
+
+if TYPE_CHECKING:
+    from .sqlite import SqliteConnection
 
 _SHARED_MAX = 16
 
 Work = Callable[[], Any]
-
-
-class Writer(Protocol):
-    """The connection that writes. Its methods are called only on its own thread."""
-
-    def begin(self) -> None: ...
-
-    def commit(self) -> None:
-        """Raises OutcomeUnknown if it may have been made."""
-
-    def roll_back_failed(self) -> None:
-        """Never raises."""
-
-    def in_savepoint(self, work: Work) -> Any:
-        """Undo whatever `work` has done if it raises."""
-
-    def goes_on_after(self, error: BaseException) -> bool:
-        """Whether the transaction is as sound as before the job that raised this error."""
 
 
 class _Job:
@@ -43,7 +28,7 @@ class _Job:
 
 
 class SharedCommits:
-    def __init__(self, writer: Writer, start: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(self, writer: "SqliteConnection", start: Callable[[Callable[[], None]], object]) -> None:
         """`start` runs something on the writer's thread; RuntimeError: it has ended."""
         self._writer = writer
         self._start = start
@@ -86,12 +71,14 @@ class SharedCommits:
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         goes_on = True
-        while goes_on:
-            jobs = self._take()
-            for job in self._share(jobs) if len(jobs) > 1 else jobs:
-                self._run_alone(job)
-            goes_on = not all(job.patient for job in tuple(self._waiting))
-        loop.call_soon_threadsafe(self._ended, loop)
+        try:
+            while goes_on:
+                jobs = self._take()
+                for job in self._share(jobs) if len(jobs) > 1 else jobs:
+                    self._run_alone(job)
+                goes_on = not all(job.patient for job in tuple(self._waiting))
+        finally:
+            loop.call_soon_threadsafe(self._ended, loop)
 
     def _take(self) -> list[_Job]:
         jobs: list[_Job] = []

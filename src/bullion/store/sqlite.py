@@ -401,6 +401,7 @@ class SqliteConnection:
         self._connection.execute(self._begin)
 
     def in_savepoint(self, work: Callable[[], T]) -> T:
+        """Undo whatever `work` has done if it raises."""
         self._connection.execute("SAVEPOINT job")
         try:
             answer = work()
@@ -413,9 +414,13 @@ class SqliteConnection:
         return answer
 
     def goes_on_after(self, error: BaseException) -> bool:
-        """After an error of the disk SQLite may have ended the transaction, or left it unsound."""
+        """Whether the transaction is as sound as before the job that raised this error.
+
+        After an error of the disk SQLite may have ended it.
+        """
         fault = _fault_of(error) if isinstance(error, sqlite3.Error) else error
-        return self._connection.in_transaction and not isinstance(fault, StoreUnavailable)
+        in_transaction = self._open is not None and self._open.in_transaction
+        return in_transaction and not isinstance(fault, StoreUnavailable)
 
     def roll_back_failed(self) -> None:
         """Roll back a failed transaction. Never raises: the original error must not be lost.
