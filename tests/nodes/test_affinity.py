@@ -17,7 +17,7 @@ from bullion.workers.place import ENVIRON, owner
 from tests.kills.scale import SCALE
 from tests.support.metrics import metrics_of
 from tests.support.node import Node, running, until
-from tests.support.orders import ORDERS, Market, Trader
+from tests.support.orders import Market, Trader
 from tests.support.processes import children
 from tests.support.servers import Postgres, Redis
 
@@ -133,19 +133,12 @@ async def _call_until(crowd: Crowd, number: int) -> None:
 
 
 def test_orders_of_an_account_do_not_meet(two_workers: Pool) -> None:
-    """On connections of its own, of one call each, and on one that carries the calls of all accounts."""
     node, traders = two_workers.node, two_workers.traders
     assert {two_workers.place(trader) for trader in traders} == {0, 1}
     retries = "bullion_booking_retries_total"
     before, moved = total(node, retries), total(node, "bullion_connections_handed_over_total")
     crowd = Crowd(Rotation(node), traders, pause_s=0, _numbers=count(1_000_000))
     asyncio.run(_call_until(crowd, PLACED))
-    with node.api(Host=two_workers.market.host) as shared:
-        for number in range(2 * len(traders)):
-            key = traders[number % len(traders)].key
-            headers = {"X-API-Key": key, "Idempotency-Key": f"shared {number}"}
-            headers["Content-Type"] = "application/json"
-            assert shared.post(ORDERS, content=BODY, headers=headers).status_code == 201
     assert crowd.failures == []
     assert crowd.said() == {"201": len(crowd.answers)}
     assert total(node, retries) - before <= 0.02 * len(crowd.answers), metrics_of(node)

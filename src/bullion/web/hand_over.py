@@ -1,4 +1,4 @@
-"""Whether the next request of a connection belongs to another worker, and the hand-over of the connection.
+"""Whether a connection belongs to another worker, by its first request, and the hand-over of it.
 
 The worker that owns an account has its book in memory, up to date. Another worker decides its orders as
 well, but often twice: its own copy of the book may be old. So nothing depends on a hand-over, and whenever
@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 
 _END_OF_HEAD = b"\r\n\r\n"
 _KEY_ID = re.compile(rb"key_(?:test|live)\.[a-z0-9-]+\.([0-9a-f]{16})\.")
-_ORDER = re.compile(rb"POST [^ ?]*/orders[ ?]")
 
 AccountOf = Callable[[str], int | None]
 """The account of the key with this id, if it is in memory."""
@@ -71,14 +70,13 @@ class HandOver:
         self._account_of = account_of
         self._outcomes = outcomes
 
-    def owner(self, head: bytes, *, first: bool) -> int | None:
+    def owner(self, head: bytes) -> int | None:
         """The place of another worker that should serve the request which begins with `head`.
 
-        None if this one should, or if the head is not complete. Later requests of a connection than the
-        `first` are served where it is, except orders.
+        None if this one should, or if the head is not complete.
         """
         end = head.find(_END_OF_HEAD)
-        if end < 0 or not (first or _ORDER.match(head)):
+        if end < 0:
             return None
         # Only searched: if this is not the key, a worker that is not the owner serves the request.
         found = _KEY_ID.search(head, 0, end)

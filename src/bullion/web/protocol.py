@@ -236,18 +236,17 @@ class GuardedProtocol(asyncio.Protocol):
             self.state = ON_FIRST_BYTE[state]
             self._deadline.due = NEVER
             self.reader.begin_head()
-        if self._hand_over is not None and self._moves(self._hand_over, self.reader.head + data):
+        if self._hand_over is not None and self._exchange is None and self._moves(self._hand_over, data):
             return b""
         return self.reader.read_head(data)
 
-    def _moves(self, hand_over: HandOver, received: bytes) -> bool:
-        """Give this connection to the worker that owns the account of this request, if that is another."""
-        owner = hand_over.owner(received, first=self._exchange is None)
+    def _moves(self, hand_over: HandOver, data: bytes) -> bool:
+        """Give this connection to the worker that owns the account of its first request, if another does."""
+        received = self.reader.head + data
+        owner = hand_over.owner(received)
         if owner is None or self._stopping:
             return False
-        self._writer.flush()
-        descriptor = self._transport.get_extra_info("socket").fileno()
-        if self._transport.get_write_buffer_size() or not hand_over.send(owner, descriptor, received):
+        if not hand_over.send(owner, self._transport.get_extra_info("socket").fileno(), received):
             return False
         # This closes only our descriptor. The client notices nothing.
         self.state = CLOSING
