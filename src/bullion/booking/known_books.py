@@ -34,7 +34,7 @@ class KnownBooks:
         if not to_read:
             return known
         found = await self._ledger.books(to_read)
-        if len(self._books) + len(found) > _BOOKS_KEPT_MAX:
+        if max(len(self._books), len(self._shared)) + len(found) > _BOOKS_KEPT_MAX:
             self._books.clear()
             self._shared.clear()
         for book in found.values():

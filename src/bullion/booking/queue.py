@@ -171,7 +171,7 @@ class BookingQueue:
         deferred: Sequence[QueueEntry] = ()
         outcomes: Outcomes = ()
         _enter(batch)
-        self.counts.add_batch(len(batch))
+        self.counts.add_batch(sum(not entry.found_locked for entry in batch))
         self._running.update(batch)
         try:
             deferred, outcomes = await self._record(batch, locked=self._locks_first)
