@@ -53,6 +53,16 @@ def test_a_premium_change_says_the_premium(action: str, changed: dict[str, Any],
     assert told(action, "retail", before, after) == text
 
 
+def test_a_move_of_a_broker_names_the_store() -> None:
+    after = {"store": "db-b/bullion"}
+    assert told("move_broker", "shree", None, after) == (
+        "broker shree closed here, and moved to the store at db-b/bullion"
+    )
+    assert told("cancel_move", "shree", None, after) == (
+        "broker shree open here again: it was not moved to the store at db-b/bullion"
+    )
+
+
 def test_what_was_confirmed_is_told() -> None:
     row = {
         "symbol": "SILVER",

@@ -149,7 +149,7 @@ def test_a_slow_reader_is_cut_off_and_holds_up_nobody(start: Start) -> None:
         assert other._until(LATER) == (b"", b"")
         assert served.ended == []
         until(lambda: served.ended == [StreamEnd.SLOW_READER])
-        assert time.monotonic() - began >= SHORT * 2
+        assert time.monotonic() - began >= SHORT * 2 - 0.01  # The loop's clock counts whole milliseconds.
         assert served.streams[1].open
 
 

@@ -110,6 +110,8 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "create_currency_deal": hedging.tell_currency_deal,
     "compare_day": hedging.tell_statement,
     "put_broker": people.tell_broker,
+    "move_broker": people.tell_move("closed here, and moved to the store at"),
+    "cancel_move": people.tell_move("open here again: it was not moved to the store at"),
     "undo_change": _undo,
     "create_account": people.tell_account,
     "patch_account": people.tell_account,

@@ -24,6 +24,13 @@ def tell_broker(told: Told) -> Iterator[Sentence]:
         )
 
 
+def tell_move(what: str) -> Callable[[Told], Iterator[Sentence]]:
+    def tell(told: Told) -> Iterator[Sentence]:
+        yield [f"broker {told.subject} {what} {told.after['store']}"]
+
+    return tell
+
+
 def tell_account(told: Told) -> Iterator[Sentence]:
     ref = Ref("account", told.subject, told.subject)
     begin: Sentence = [ref, ": "]
