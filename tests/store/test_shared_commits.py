@@ -22,15 +22,20 @@ Act = Callable[[sqlite3.Connection], None]
 
 
 class Statements(list[str]):
-    """Those of the writer so far, and what becomes of its next commits; None is one that is made."""
+    """Those of the writer so far, and what becomes of its next commits; None is one that is made.
+
+    `failing`: statements that fail once.
+    """
 
     commits: list[Act | None]
+    failing: list[str]
 
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> Statements:
     seen = Statements()
     seen.commits = []
+    seen.failing = []
     connect = sqlite3.connect
 
     class Seen(sqlite3.Connection):
@@ -40,6 +45,9 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Statements:
                 act = seen.commits.pop(0) if statement == "COMMIT" and seen.commits else None
                 if act is not None:
                     act(self)
+                if statement in seen.failing:
+                    seen.failing.remove(statement)
+                    raise error("SQLITE_BUSY")
             return super().execute(statement, *values)
 
     monkeypatch.setattr(sqlite3, "connect", lambda *v, **o: connect(*v, factory=Seen, **o))
@@ -215,6 +223,24 @@ async def test_an_error_of_the_disk_in_one_makes_the_others_run_again_alone(
     assert await outcomes(*tasks) == ["a", StoreUnavailable, "c"]
     assert statements.count("COMMIT") == 2
     assert await written(engine) == ["a", "c"]
+
+
+@pytest.mark.parametrize("statement", ["ROLLBACK TO job", "RELEASE job"])
+async def test_if_one_that_failed_cannot_be_undone_the_others_run_again_alone(
+    engine: SqliteEngine, statements: Statements, statement: str
+) -> None:
+    async with Held(engine):
+        tasks = [writing(engine, "a", LookupError()), writing(engine, "b"), writing(engine, "c")]
+        statements.clear()
+        statements.failing = [statement]
+    assert await outcomes(*tasks) == [LookupError, "b", "c"]
+    assert statements.count("COMMIT") == 2
+    assert await written(engine) == ["b", "c"]
+    async with Held(engine):
+        tasks = [writing(engine, name) for name in "de"]
+        statements.clear()
+    assert await outcomes(*tasks) == ["d", "e"]
+    assert statements.count("COMMIT") == 1
 
 
 async def test_after_a_commit_that_was_refused_each_runs_alone(

@@ -320,6 +320,8 @@ class SqliteConnection:
         self._commits: SharedCommits | None = None
         """Of a connection that writes."""
         self._statements: dict[tuple[str, int], str] = {}
+        self._undo_failed = False
+        """Whether something is left of a job that failed in this transaction."""
 
     def submit(self, work: Callable[..., T], *arguments: object, **options: object) -> "Future[T]":
         """Run `work` on the connection's thread, after all work submitted before."""
@@ -399,18 +401,21 @@ class SqliteConnection:
         if self._open is None and self._reconnect is not None:
             self._reconnect()
         self._connection.execute(self._begin)
+        self._undo_failed = False
 
     def in_savepoint(self, work: Callable[[], T]) -> T:
         """Undo whatever `work` has done if it raises."""
         self._connection.execute("SAVEPOINT job")
         try:
             answer = work()
+            self._connection.execute("RELEASE job")
         except BaseException:
-            with suppress(sqlite3.Error):  # Then the transaction does not go on.
+            try:
                 self._connection.execute("ROLLBACK TO job")
                 self._connection.execute("RELEASE job")
+            except sqlite3.Error:
+                self._undo_failed = True  # Then the transaction does not go on.
             raise
-        self._connection.execute("RELEASE job")
         return answer
 
     def goes_on_after(self, error: BaseException) -> bool:
@@ -420,7 +425,7 @@ class SqliteConnection:
         """
         fault = _fault_of(error) if isinstance(error, sqlite3.Error) else error
         in_transaction = self._open is not None and self._open.in_transaction
-        return in_transaction and not isinstance(fault, StoreUnavailable)
+        return in_transaction and not self._undo_failed and not isinstance(fault, StoreUnavailable)
 
     def roll_back_failed(self) -> None:
         """Roll back a failed transaction. Never raises: the original error must not be lost.
