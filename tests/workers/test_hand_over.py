@@ -7,6 +7,7 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -329,6 +330,36 @@ def test_the_limit_of_an_address_holds_and_nobody_is_cut_off_early(start: Callab
         served_well(wire.send(get(0)))
         wire.socket.close()
     until(lambda: first.count.open == second.count.open == {})
+
+
+def test_one_that_finds_no_room_and_no_way_back_is_closed(start: Callable[..., Workers]) -> None:
+    workers = start(most=1)
+    first, second = workers.first, workers.second
+    until(lambda: first.count.open == second.count.open == {})
+    with Wire(first) as at_owner:
+        served_well(at_owner.send(get(1)))
+        first.loop.call_soon_threadsafe(first.loop.remove_reader, first.place._queue)
+        hold(first, lambda: fill(workers.queues[0][1]))
+        with Wire(first) as one_more:
+            with_nothing(one_more.send(get(1)).socket)
+        hold(first, lambda: say_nothing(first))
+        with Wire(first) as without_sender:  # Nobody else could serve it.
+            served_well(without_sender.send(get(1)))
+    assert second.calls == ["/plain", "/plain"]
+    assert not second.outcomes
+
+
+def fill(queue: socket.socket) -> None:
+    with suppress(BlockingIOError):
+        while True:
+            queue.send(b"full")
+
+
+def say_nothing(worker: Worker) -> None:
+    """Let the worker be taken for one that hangs."""
+    assert worker.place._renewing is not None
+    worker.place._renewing.cancel()
+    worker.place._table.leave(worker.place.number, worker.place._pid)
 
 
 def with_nothing(connection: socket.socket) -> None:

@@ -53,7 +53,9 @@ class Place(Protocol):
         """The place of the worker that owns the account; None for this one."""
 
     def send(self, place: int, descriptor: int, received: bytes) -> Outcome: ...
-    def send_back(self, handed_over: HandedOver) -> bool: ...
+    def send_back(self, handed_over: HandedOver) -> Outcome:
+        """`OWNER_AWAY`: the sender is away, or this worker leaves."""
+
     def open(self, accept: Callable[[HandedOver], None]) -> None:
         """Say that this place is served, and give `accept` what is sent to it."""
 

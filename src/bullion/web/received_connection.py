@@ -85,8 +85,10 @@ class Receiver:
             if handed_over.stays:
                 accepted.close()  # Both workers have as many of its address as they may have.
                 return
-            if self._place.send_back(handed_over):
+            outcome = self._place.send_back(handed_over)
+            if outcome is Outcome.HANDED_OVER:
                 self._outcomes[Outcome.RETURNED] += 1
+            if outcome is not Outcome.OWNER_AWAY:
                 accepted.close()
                 return
             counted_for = EXEMPT  # It was accepted once. There is nobody else to serve it.

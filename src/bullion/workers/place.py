@@ -75,11 +75,11 @@ class WorkerPlace:
     def send(self, place: int, descriptor: int, received: bytes) -> Outcome:
         return self._send(place, descriptor, received, stays=False)
 
-    def send_back(self, handed_over: HandedOver) -> bool:
+    def send_back(self, handed_over: HandedOver) -> Outcome:
         number, descriptor, received = handed_over.sender, handed_over.descriptor, handed_over.received
         if number == self.number or self._leaving:
-            return False
-        return self._send(number, descriptor, received, stays=True) is Outcome.HANDED_OVER
+            return Outcome.OWNER_AWAY
+        return self._send(number, descriptor, received, stays=True)
 
     def _send(self, place: int, descriptor: int, received: bytes, *, stays: bool) -> Outcome:
         if len(received) > RECEIVED_BYTES_MAX:
