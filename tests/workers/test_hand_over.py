@@ -481,7 +481,10 @@ def test_a_worker_that_hangs_is_away_after_a_while(
 def test_one_that_runs_out_of_descriptors_is_away(workers: Workers) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     assert workers.second.place._descriptor_max == limit - limit // 32
-    before, workers.second.place._descriptor_max = workers.second.place._descriptor_max, 0
+    before = workers.second.place._descriptor_max
+    hold(workers.second, lambda: say_nothing(workers.second))  # Until the end of this test.
+    workers.table.serve(1, workers.second.place._pid)
+    workers.second.place._descriptor_max = 0
     try:
         with Wire(workers.first) as wire, Wire(workers.first) as next_one:
             served_well(wire.send(get(1)))
@@ -489,6 +492,7 @@ def test_one_that_runs_out_of_descriptors_is_away(workers: Workers) -> None:
             served_well(next_one.send(get(1)))
     finally:
         workers.second.place._descriptor_max = before
+        workers.second.loop.call_soon_threadsafe(workers.second.place._renew)
     assert workers.first.outcomes == {Outcome.HANDED_OVER: 1, Outcome.OWNER_AWAY: 1}
     until(lambda: workers.table.is_served(1))
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -42,12 +43,12 @@ def end(worker: WorkerPlace) -> None:
     os.close(worker._table.descriptor)
 
 
-def taken(worker: WorkerPlace) -> list[HandedOver]:
+def taken(worker: WorkerPlace, dropped: list[Outcome] | None = None) -> list[HandedOver]:
     """What is in the worker's queue."""
     found: list[HandedOver] = []
 
     async def take() -> None:
-        worker.open(found.append)
+        worker.open(found.append, ([] if dropped is None else dropped).append)
         worker.leave()
         worker.close()
 
@@ -118,6 +119,60 @@ def test_a_place_is_cleared_for_the_process_that_had_it_alone(places: Places) ->
     places._table.serve(1, 13)  # The next one is quicker than the news of the end.
     places.forget(12)
     assert places._table.is_served(1)
+
+
+def test_a_connection_that_finds_no_descriptor_is_counted_and_logged(places: Places) -> None:
+    first, second = worker_at(places, 0), worker_at(places, 1)
+    dropped: list[Outcome] = []
+
+    async def receive() -> None:
+        second.open(lambda _: pytest.fail("there was no descriptor"), dropped.append)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        lowest_free = os.dup(0)
+        os.close(lowest_free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+        try:
+            assert not second._receive()
+            assert not places._table.is_served(1)
+            second._renew()
+            assert not places._table.is_served(1)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        second._descriptor_max = lowest_free - 1
+        second._renew()
+        assert not places._table.is_served(1)
+        second._descriptor_max = lowest_free
+        second._renew()
+        assert places._table.is_served(1)
+        second.leave()
+        second.close()
+
+    here, there = socket.socketpair()
+    places._table.serve(1, os.getpid())
+    with closing(here), closing(there), capture_logs() as logged:
+        assert first.send(1, there.fileno(), b"as read") is Outcome.HANDED_OVER
+        there.close()
+        asyncio.run(receive())
+        assert here.recv(100) == b""
+    assert dropped == [Outcome.LOST]
+    assert [(entry["event"], entry["sender"]) for entry in logged] == [("handed_over_connection_lost", 0)]
+    end(first)
+    end(second)
+
+
+def test_one_that_left_before_it_was_opened_takes_nothing(places: Places) -> None:
+    first, second, successor = (worker_at(places, place) for place in (0, 1, 1))
+    with socket.socket() as connection:
+        places._table.serve(1, os.getpid())
+        assert first.send(1, connection.fileno(), b"as read") is Outcome.HANDED_OVER
+    second.leave()
+    assert taken(second) == []
+    assert not places._table.is_served(1)
+    (waited,) = taken(successor)
+    assert waited.received == b"as read"
+    os.close(waited.descriptor)
+    for each in (first, second, successor):
+        end(each)
 
 
 def test_a_worker_does_not_send_to_a_place_that_it_does_not_know(places: Places) -> None:

@@ -28,6 +28,8 @@ class Outcome(StrEnum):
     """So much of the body had arrived that it is quicker to serve it here."""
     RETURNED = "returned"
     """At the owner, its address has as many connections as it may have. It came back, and stays."""
+    LOST = "lost"
+    """The owner had no descriptor for it."""
 
 
 class HandedOver(NamedTuple):
@@ -56,8 +58,11 @@ class Place(Protocol):
     def send_back(self, handed_over: HandedOver) -> Outcome:
         """`OWNER_AWAY`: the sender is away, or this worker leaves."""
 
-    def open(self, accept: Callable[[HandedOver], None]) -> None:
-        """Say that this place is served, and give `accept` what is sent to it."""
+    def open(self, accept: Callable[[HandedOver], None], dropped: Callable[[Outcome], None]) -> None:
+        """Say that this place is served, and give `accept` what is sent to it. No-op after `leave`.
+
+        `dropped` is told of connections that came, and were closed unanswered.
+        """
 
     def leave(self) -> None:
         """Send no more, and say that this place is not served."""

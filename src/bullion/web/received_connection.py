@@ -63,7 +63,7 @@ class Receiver:
         self._outcomes = outcomes
 
     def open(self) -> None:
-        self._place.open(self.accept)
+        self._place.open(self.accept, self._count_outcome)
 
     def leave(self) -> None:
         """The server stops soon. From now on nothing is sent to other workers, and nothing should come."""
@@ -87,7 +87,7 @@ class Receiver:
                 return
             outcome = self._place.send_back(handed_over)
             if outcome is Outcome.HANDED_OVER:
-                self._outcomes[Outcome.RETURNED] += 1
+                self._count_outcome(Outcome.RETURNED)
             if outcome is not Outcome.OWNER_AWAY:
                 accepted.close()
                 return
@@ -96,6 +96,9 @@ class Receiver:
         # A server that stops waits for these.
         self._server_state.tasks.add(task)
         task.add_done_callback(self._server_state.tasks.discard)
+
+    def _count_outcome(self, outcome: Outcome) -> None:
+        self._outcomes[outcome] += 1
 
     async def _connect(self, accepted: socket.socket, handed_over: HandedOver, counted_for: str) -> None:
         made: ReceivedConnection | None = None

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from zlib import crc32
 
+import structlog
+
 from bullion.web.hand_over import HandedOver, Outcome
 
 from .place_table import NOBODY, PlaceTable
@@ -27,6 +29,8 @@ _AT_ONCE = 16
 _RENEW_S = 0.5
 _SPARE_DESCRIPTORS = 32
 """One descriptor of this many is spared: without a free one, a connection that is sent here would be lost."""
+
+_log = structlog.get_logger("bullion")
 
 
 def owner(account_id: int, count: int) -> int:
@@ -49,6 +53,7 @@ class WorkerPlace:
         self._leaving = False
         self._renewing: asyncio.TimerHandle | None = None
         self._accept: Callable[[HandedOver], None] | None = None
+        self._dropped: Callable[[Outcome], None] | None = None
         self._descriptor_max = 0
 
     @classmethod
@@ -94,18 +99,31 @@ class WorkerPlace:
             return Outcome.QUEUE_FULL
         return Outcome.HANDED_OVER
 
-    def open(self, accept: Callable[[HandedOver], None]) -> None:
+    def open(self, accept: Callable[[HandedOver], None], dropped: Callable[[Outcome], None]) -> None:
+        if self._leaving:
+            return
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._descriptor_max = limit - limit // _SPARE_DESCRIPTORS
-        self._accept = accept
+        self._accept, self._dropped = accept, dropped
         asyncio.get_running_loop().add_reader(self._queue, self._receive)
         self._table.serve(self.number, self._pid)
         self._renew()
 
     def _renew(self) -> None:
-        if self._table.worker(self.number) in (self._pid, NOBODY):  # Otherwise its successor serves.
+        if not self._has_room():
+            self._table.leave(self.number, self._pid)
+        elif self._table.worker(self.number) in (self._pid, NOBODY):  # Otherwise its successor serves.
             self._table.serve(self.number, self._pid)
         self._renewing = asyncio.get_running_loop().call_later(_RENEW_S, self._renew)
+
+    def _has_room(self) -> bool:
+        """Whether a connection that is sent here would find a descriptor."""
+        try:
+            probe = os.dup(self._queue.fileno())
+        except OSError:
+            return False
+        os.close(probe)
+        return probe <= self._descriptor_max
 
     def leave(self) -> None:
         self._leaving = True
@@ -124,6 +142,8 @@ class WorkerPlace:
 
     def _receive(self) -> bool:
         """Whether there may be more."""
+        if self._accept is None or self._dropped is None:  # It was not opened. Its successor takes them.
+            return False
         for _ in range(_AT_ONCE):
             try:
                 packet, descriptors, _, _ = socket.recv_fds(
@@ -135,9 +155,11 @@ class WorkerPlace:
                 asyncio.get_running_loop().remove_reader(self._queue)
                 return False
             sender, stays = _HEADER.unpack_from(packet)
-            for descriptor in descriptors:
-                if descriptor > self._descriptor_max:
-                    self._table.leave(self.number, self._pid)  # Until it is renewed.
-                if self._accept is not None:
-                    self._accept(HandedOver(descriptor, packet[_HEADER.size :], sender, bool(stays)))
+            if not descriptors or descriptors[0] > self._descriptor_max:
+                self._table.leave(self.number, self._pid)  # Until it is renewed.
+            if descriptors:
+                self._accept(HandedOver(descriptors[0], packet[_HEADER.size :], sender, bool(stays)))
+            else:
+                _log.error("handed_over_connection_lost", sender=sender)
+                self._dropped(Outcome.LOST)
         return True
