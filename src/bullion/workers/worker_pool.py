@@ -148,6 +148,7 @@ class WorkerPool:
         give_up_at = time.monotonic() + _START_S
         while not self._stopped(finish=finish):
             reached = worker.stage(POLL_INTERVAL_S)
+            self._clear_places()
             if reached in (stage, Stage.ENDED):
                 return reached is stage
             if time.monotonic() > give_up_at:
@@ -176,7 +177,7 @@ class WorkerPool:
             worker.channel.close()
             self._forget(worker)
             if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
-                time.sleep(_CRASH_PAUSE_S)
+                self._pause(_CRASH_PAUSE_S)
             self._workers[place] = self._start(place)
 
     def _pass_on_log_level(self) -> None:
@@ -323,12 +324,17 @@ class WorkerPool:
         self._workers = self._in_transition = []
 
     def _drain(self, workers: list[Worker]) -> None:
-        ends_at = time.monotonic() + self._drain_s
         if self._drain_s:
             for worker in workers:
                 worker.drain()
-        while time.monotonic() < ends_at and len(self._stops) == 1:
-            time.sleep(min(POLL_INTERVAL_S, max(0.0, ends_at - time.monotonic())))
+            self._pause(self._drain_s)
+
+    def _pause(self, duration_s: float) -> None:
+        """A second stop cuts it short."""
+        ends_at = time.monotonic() + duration_s
+        while (left_s := ends_at - time.monotonic()) > 0 and not self._stopped(finish=True):
+            time.sleep(min(POLL_INTERVAL_S, left_s))
+            self._clear_places()
 
     def _end(self, workers: list[Worker]) -> None:
         for worker in workers:
@@ -340,6 +346,12 @@ class WorkerPool:
         for worker in workers:
             _wait_for(worker, give_up_at)
             self._forget(worker)
+
+    def _clear_places(self) -> None:
+        """Let nothing be sent to workers that have ended, also while this process waits for another one."""
+        for worker in (*self._workers, *self._in_transition):
+            if worker.process.poll() is not None:
+                self._places.forget(worker.process.pid)
 
     def _forget(self, worker: Worker) -> None:
         """It has ended."""
