@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -156,6 +157,28 @@ def test_a_connection_that_finds_no_descriptor_is_counted_and_logged(places: Pla
         assert here.recv(100) == b""
     assert dropped == [Outcome.LOST]
     assert [(entry["event"], entry["sender"]) for entry in logged] == [("handed_over_connection_lost", 0)]
+    end(first)
+    end(second)
+
+
+def test_one_that_waited_for_long_is_closed(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = worker_at(places, 0), worker_at(places, 1)
+    here, there = socket.socketpair()
+    places._table.serve(1, os.getpid())
+    with closing(here), closing(there):
+        now_ns = time.monotonic_ns()
+        with monkeypatch.context() as earlier:
+            earlier.setattr(time, "monotonic_ns", lambda: now_ns - 10_000_000_001)
+            assert first.send(1, there.fileno(), b"an order") is Outcome.HANDED_OVER
+            earlier.setattr(time, "monotonic_ns", lambda: now_ns - 5_000_000_000)
+            assert first.send(1, there.fileno(), b"another") is Outcome.HANDED_OVER
+        there.close()
+        dropped: list[Outcome] = []
+        (served,) = taken(second, dropped)
+        assert served.received == b"another"
+        assert dropped == [Outcome.TOO_LATE]
+        os.close(served.descriptor)
+        assert here.recv(100) == b""
     end(first)
     end(second)
 

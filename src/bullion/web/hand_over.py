@@ -30,6 +30,8 @@ class Outcome(StrEnum):
     """At the owner, its address has as many connections as it may have. It came back, and stays."""
     LOST = "lost"
     """The owner had no descriptor for it."""
+    TOO_LATE = "too_late"
+    """It waited so long for the owner that it was closed."""
 
 
 class HandedOver(NamedTuple):

@@ -10,6 +10,7 @@ import os
 import resource
 import socket
 import struct
+import time
 from collections.abc import Callable, Mapping, Sequence
 from zlib import crc32
 
@@ -22,11 +23,13 @@ from .place_table import NOBODY, PlaceTable
 ENVIRON = "WORKER_PLACE"
 """The environment variable that tells a worker its place. Not a setting: the parent process sets it."""
 RECEIVED_BYTES_MAX = 64 * 1024
-_HEADER = struct.Struct("<HB")  # the sender's place, and whether the connection stays
+_HEADER = struct.Struct("<HBQ")  # the sender's place, whether the connection stays, and when it was sent
 _PACKET_BYTES = _HEADER.size + RECEIVED_BYTES_MAX
 _AT_ONCE = 16
 """Connections that are taken out of the queue in one turn of the event loop."""
 _RENEW_S = 0.5
+_WAITED_NS_MAX = 10_000_000_000
+"""After so long in a queue a client has most likely given up. Its order must not be executed then."""
 _SPARE_DESCRIPTORS = 32
 """One descriptor of this many is spared: without a free one, a connection that is sent here would be lost."""
 
@@ -93,7 +96,7 @@ class WorkerPlace:
         if place >= len(self._owners) or not self._table.is_served(place):
             return Outcome.OWNER_AWAY
         try:
-            packet = _HEADER.pack(self.number, stays) + received
+            packet = _HEADER.pack(self.number, stays, time.monotonic_ns()) + received
             socket.send_fds(self._owners[place], [packet], [descriptor], socket.MSG_NOSIGNAL)
         except OSError:
             return Outcome.QUEUE_FULL
@@ -154,12 +157,15 @@ class WorkerPlace:
             if not packet:  # It is shut.
                 asyncio.get_running_loop().remove_reader(self._queue)
                 return False
-            sender, stays = _HEADER.unpack_from(packet)
+            sender, stays, sent_at_ns = _HEADER.unpack_from(packet)
             if not descriptors or descriptors[0] > self._descriptor_max:
                 self._table.leave(self.number, self._pid)  # Until it is renewed.
-            if descriptors:
-                self._accept(HandedOver(descriptors[0], packet[_HEADER.size :], sender, bool(stays)))
-            else:
+            if not descriptors:
                 _log.error("handed_over_connection_lost", sender=sender)
                 self._dropped(Outcome.LOST)
+            elif time.monotonic_ns() > sent_at_ns + _WAITED_NS_MAX:
+                os.close(descriptors[0])
+                self._dropped(Outcome.TOO_LATE)
+            else:
+                self._accept(HandedOver(descriptors[0], packet[_HEADER.size :], sender, bool(stays)))
         return True
