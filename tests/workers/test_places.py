@@ -111,6 +111,30 @@ def test_when_the_service_stops_what_was_sent_is_taken_and_nothing_more(places: 
     end(second)
 
 
+@pytest.mark.parametrize("served", [0, 1])
+def test_when_the_service_stops_what_waits_for_nobody_is_served_elsewhere(
+    places: Places, served: int
+) -> None:
+    away = 1 - served
+    workers = [worker_at(places, place) for place in range(2)]
+    with socket.socket() as connection:
+        for place in range(2):
+            places._table.serve(place, 11 + place)
+            assert workers[1 - place].send(place, connection.fileno(), b"%d" % place) is Outcome.HANDED_OVER
+        places.forget(11 + away)
+        places.shut()
+        for place in range(2):
+            places._table.serve(place, 11 + place)
+            assert workers[1 - place].send(place, connection.fileno(), b"late") is Outcome.QUEUE_FULL
+    found = taken(workers[served])
+    assert [each.received for each in found] == [b"%d" % served, b"%d" % away]
+    for each in found:
+        os.close(each.descriptor)
+    assert taken(workers[away]) == []
+    for worker in workers:
+        end(worker)
+
+
 def test_a_place_is_cleared_for_the_process_that_had_it_alone(places: Places) -> None:
     places._table.serve(0, 11)
     places._table.serve(1, 12)

@@ -59,8 +59,17 @@ class Places:
             self._table.leave(place, pid)
 
     def shut(self) -> None:
-        """The service stops. Every worker serves what it has, and what waits in its queue."""
+        """The service stops. Every worker serves what it has, and what waits in its queue.
+
+        What waits at a place that nobody serves goes to one that is served.
+        """
+        served = [queue for place, queue in enumerate(self._queues) if self._table.is_served(place)]
         for queue in self._queues:
+            if queue not in served:
+                queue.receives.shutdown(socket.SHUT_RD)
+                if served:
+                    _move(queue, served[0])
+        for queue in served:
             queue.receives.shutdown(socket.SHUT_RD)
 
     def shrink(self, count: int) -> None:
@@ -69,19 +78,22 @@ class Places:
             queue = self._queues.pop()
             # First: a worker that sends to it now serves the connection itself.
             queue.receives.shutdown(socket.SHUT_RD)
-            self._move_to_first(queue)
+            if self._queues:
+                _move(queue, self._queues[0])
             queue.receives.close()
             queue.sends.close()
 
-    def _move_to_first(self, queue: _Queue) -> None:
-        while True:
-            packet, descriptors, _, _ = socket.recv_fds(queue.receives, _PACKET_BYTES, 1)
-            if not packet:
-                return
-            try:
-                socket.send_fds(self._queues[0].sends, [packet], descriptors)
-            except OSError as error:
-                _log.error("connection_not_handed_over", error=str(error))
-            finally:
-                for descriptor in descriptors:
-                    os.close(descriptor)
+
+def _move(queue: _Queue, to: _Queue) -> None:
+    """Empty a queue that is shut."""
+    while True:
+        packet, descriptors, _, _ = socket.recv_fds(queue.receives, _PACKET_BYTES, 1)
+        if not packet:
+            return
+        try:
+            socket.send_fds(to.sends, [packet], descriptors)
+        except OSError as error:
+            _log.error("connection_not_handed_over", error=str(error))
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)

@@ -316,6 +316,7 @@ class WorkerPool:
         if self._stops[:1] == [signal.SIGTERM]:  # Not for Ctrl+C: there is no load balancer to inform.
             self._drain(workers)
         self._ports.ignore_new_connections()
+        self._clear_places()
         self._places.shut()
         for worker in workers:
             worker.stop()
