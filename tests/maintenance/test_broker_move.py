@@ -293,13 +293,19 @@ def test_a_store_that_is_not_fit_for_it_gets_nothing(deployments: Deployments, t
             deployments.address(new), f"SELECT pg_advisory_lock(504121604, hashtext('{market.tag}'))"
         ):
             assert "Another command is moving" in said(*one)
-        # Its host name is taken there: that shows only when it is copied, and the broker is closed by then.
-        first_there.do("PUT", "/brokers/rival", {"name": "Rival", "hosts": [market.host]})
-        assert "broker_hosts" in (failed := said(*one))
+        # A row that is taken there shows only when it is copied, and the broker is closed by then.
+        entry = f"'{market.tag}', 1, 1, 'a', 'b', 'c', NULL, NULL, repeat('0', 64)"
+        store_says(new, f"INSERT INTO audit VALUES ({entry})")
+        assert "audit" in (failed := said(*one))
         assert failed.endswith("take the move back with --cancel: both say how far it got.")
         assert store_says(new, f"SELECT 1 FROM accounts WHERE broker = '{market.tag}'") == []
         (shown,) = [each for each in first.do("GET", "/brokers")["items"] if each["tag"] == market.tag]
         assert shown["moved_to"]
+        # A broker with its tag that is not its copy: nothing was moved, and the mark can be taken back.
+        store_says(new, f"DELETE FROM audit WHERE broker = '{market.tag}'")
+        first_there.do("PUT", f"/brokers/{market.tag}", {"name": "Another", "hosts": []})
+        assert "which is not a copy of this one" in said(*one)
+        assert market.desk.get("/switches").status_code == 200
         assert deployments.move(market.tag, "--cancel").returncode == 0
         market.switch(halted=False, paused=False)
         opened(market.trader().place())

@@ -14,6 +14,7 @@ from bullion.store.broker_copy import Copied, copy_broker
 from bullion.store.broker_move import (
     Target,
     has_broker,
+    has_copy,
     locked_target,
     mark,
     snapshot,
@@ -66,7 +67,7 @@ async def cancel(settings: Settings, broker: str, from_url: str, to_url: str | N
         place = await _place(source, target, new, broker)
         try:
             async with locked_target(_postgres(target), broker) as there:
-                await _require_absent(there, broker, source, place)
+                await _require_incomplete(there, broker, source, place)
                 await take_back(source.records, source.chain, broker, place, actor)
         except CopyRefused as refused:
             raise WrongSetting(f"{refused} Nothing was changed.") from refused
@@ -104,12 +105,23 @@ async def _close_and_copy(source: Store, there: Connection, broker: str, place: 
 
 
 async def _require_absent(there: Connection, broker: str, source: Store, place: Target) -> None:
-    if not await has_broker(there, broker):
-        return
+    await _require_incomplete(there, broker, source, place)
+    if await has_broker(there, broker):
+        raise CopyRefused(
+            f"The target has a broker {broker} already, which is not a copy of this one. Choose another "
+            "target, such as an empty database. If the broker is marked as moved, take the mark back with --cancel."
+        )
+
+
+async def _require_incomplete(there: Connection, broker: str, source: Store, place: Target) -> None:
+    """A copy that was committed is the broker from then on, even if the command did not finish the rest."""
     if await source.records.read("broker_mark", lambda records: records.seen_mark(broker)) != place.store_id:
-        raise CopyRefused(f"The target has a broker {broker} already.")
-    await _end_access(source, broker)
-    raise CopyRefused(f"Broker {broker} was moved there before: the move is complete.")
+        return
+    async with _postgres(source).connection_without_timeouts() as here:
+        copied = await has_copy(here, there, broker)
+    if copied:
+        await _end_access(source, broker)
+        raise CopyRefused(f"Broker {broker} was moved there before: the move is complete.")
 
 
 async def _end_access(source: Store, broker: str) -> None:

@@ -67,6 +67,9 @@ SELECT count(*) FROM (
     WHERE accounts.broker = $1 ORDER BY books.id FOR SHARE OF books
 ) AS locked
 """
+_LAST_MOVE = """
+SELECT ordinal, hash FROM audit WHERE broker = $1 AND action = 'move_broker' ORDER BY ordinal DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,18 @@ async def has_broker(store: Connection, broker: str) -> bool:
     return bool(await store.fetchval("SELECT EXISTS (SELECT 1 FROM brokers WHERE tag = $1)", broker))
 
 
+async def has_copy(here: Connection, there: Connection, broker: str) -> bool:
+    """Whether the trail in the new store has the entry of the last mark, which only a copy takes there."""
+    entry = await here.fetchrow(_LAST_MOVE, broker)
+    return entry is not None and bool(
+        await there.fetchval(
+            "SELECT EXISTS (SELECT 1 FROM audit WHERE broker = $1 AND ordinal = $2 AND hash = $3)",
+            broker,
+            *entry,
+        )
+    )
+
+
 @asynccontextmanager
 async def snapshot(engine: PostgresEngine, broker: str) -> AsyncIterator[Connection]:
     """The old store as it is after the last booking that was decided before the mark."""
@@ -140,7 +155,7 @@ async def mark(store: RecordStore, chain: Chain, broker: str, target: Target, ac
 
 
 async def take_back(store: RecordStore, chain: Chain, broker: str, target: Target, actor: str) -> None:
-    """Take the mark back. The caller holds the lock, and the new store does not have the broker."""
+    """Take the mark back. The caller holds the lock, and the new store does not have the copy."""
 
     async def body(records: Records) -> None:
         before = await records.move_mark(broker)
