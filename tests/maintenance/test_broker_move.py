@@ -301,6 +301,7 @@ def test_a_store_that_is_not_fit_for_it_gets_nothing(deployments: Deployments, t
         assert store_says(new, f"SELECT 1 FROM accounts WHERE broker = '{market.tag}'") == []
         (shown,) = [each for each in first.do("GET", "/brokers")["items"] if each["tag"] == market.tag]
         assert shown["moved_to"]
+        assert store_says(old, "SELECT oldest_level FROM migrations WHERE number = 27") == [("27",)]
         # A broker with its tag that is not its copy: nothing was moved, and the mark can be taken back.
         store_says(new, f"DELETE FROM audit WHERE broker = '{market.tag}'")
         first_there.do("PUT", f"/brokers/{market.tag}", {"name": "Another", "hosts": []})

@@ -132,6 +132,8 @@ async def test_a_row_of_every_table_is_copied_and_of_no_other_broker(
                 table.name
             )
         assert await there.fetchrow("SELECT version, oldest_change FROM catalogue") == (52, 52)
+        # Code that does not know moved brokers cannot use this store any more.
+        assert await there.fetchval("SELECT oldest_level FROM migrations WHERE number = 27") == 27
         (pack_there,) = await rows(there, next(each for each in COPIED if each.name == PACKS), "moves")
         book_ids = {each.book_id for each in packed_orders(pack_there).orders()}
         assert book_ids == {14 + 2 * ACCOUNTS_IN_RANGE}

@@ -109,7 +109,8 @@ async def _require_absent(there: Connection, broker: str, source: Store, place: 
     if await has_broker(there, broker):
         raise CopyRefused(
             f"The target has a broker {broker} already, which is not a copy of this one. Choose another "
-            "target, such as an empty database. If the broker is marked as moved, take the mark back with --cancel."
+            "target, such as an empty database. If the broker is marked as moved, take the mark back with "
+            "--cancel."
         )
 
 

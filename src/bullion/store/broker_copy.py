@@ -14,6 +14,7 @@ from bullion.allocation.book import ACCOUNTS_IN_RANGE
 from bullion.orders.packed_orders import pack
 
 from .archive_reader import packed_orders, packed_values
+from .broker_place import MARK_STEP
 from .broker_tables import COPIED, PACKS, STAYS, BrokerTable, Numbers
 from .postgres_pool import Connection
 from .store_copy import CopyRefused
@@ -77,6 +78,7 @@ async def copy_broker(broker: str, here: Connection, there: Connection, progress
     version = await there.fetchval("UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version")
     numbers = Numbers(ranges, version)
     await copy.run([table for table in COPIED if table.last], numbers)
+    await there.execute("UPDATE migrations SET oldest_level = number WHERE number = $1", MARK_STEP)
     await _show_to_nodes(there)
     return Copied(copy.rows, copy.counts["accounts"], numbers.accounts_by)
 

@@ -8,6 +8,9 @@ from bullion.faults import StoreUnavailable
 
 from .engine import Transaction
 
+MARK_STEP = 27
+"""The schema step of the mark. Older code ignores it, so no older code may use a store of a moved broker."""
+
 
 async def moved_to(transaction: Transaction, broker: str) -> str | None:
     """The address of the store that it was moved to. None: it is here, and stays so in this transaction."""

@@ -32,7 +32,7 @@ from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .book_profit import ProfitRecords
 from .book_records import BookRecords
-from .broker_place import moved_to
+from .broker_place import MARK_STEP, moved_to
 from .cover_planning import PlanRecords
 from .cover_records import CoverRecords
 from .decoding import readable
@@ -126,6 +126,7 @@ class Records(
         """None: it is here again."""
         await self._record_change("broker", broker, broker)
         at_us = None if store_id is None else await self.now_us()
+        await self._transaction.run("require_code_of_step", MARK_STEP)
         await self._transaction.run("mark_moved", broker, store_id, address, at_us)
 
     async def switches(self, broker: str) -> Switches | None:

@@ -21,6 +21,10 @@ WHERE accounts.id = $1
 -- name: mark_moved
 UPDATE brokers SET moved_store = $2, moved_to = $3, moved_at_us = $4 WHERE tag = $1
 
+-- name: require_code_of_step
+-- Code that does not know the step no longer works with this store.
+UPDATE migrations SET oldest_level = number WHERE number = $1
+
 -- name: moved_broker
 SELECT moved_store, moved_to, moved_at_us FROM brokers WHERE tag = $1
 @for_update
