@@ -283,6 +283,11 @@ def test_a_store_that_is_not_fit_for_it_gets_nothing(deployments: Deployments, t
     assert "are the same store" in said("--broker=main", addresses[0], addresses[0].replace("from", "to"))
     assert "has a broker main already" in said("--broker=main", *addresses)
     assert "BULLION_SECRET" in said("--broker=main", *addresses, BULLION_SECRET="x" * 40)
+    assert "BULLION_SECRET_OLD is set" in said("--broker=main", *addresses, BULLION_SECRET_OLD="x" * 40)
+    fingerprint = "UPDATE deployment SET name = '{}' WHERE name = '{}'"
+    store_says(new, fingerprint.format("kept", "secret_fingerprint"))
+    assert "different secrets" in said("--broker=main", *addresses)
+    store_says(new, fingerprint.format("secret_fingerprint", "kept"))
     with LiveMarket.open(old) as market, market.node.desk() as first, new.desk() as first_there:
         at_rest(market)
         one = (f"--broker={market.tag}", *addresses)

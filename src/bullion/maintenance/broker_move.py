@@ -17,6 +17,7 @@ from bullion.store.broker_move import (
     has_copy,
     locked_target,
     mark,
+    secret_fingerprint,
     snapshot,
     store_id,
     take_back,
@@ -36,10 +37,14 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 async def move(settings: Settings, broker: str, from_url: str, to_url: str | None, actor: str) -> int:
     """Copy and verify, and return the exit code."""
+    if settings.secret_old is not None:
+        raise WrongSetting("BULLION_SECRET_OLD is set: finish the exchange of the secret first.")
     old, new = _both(settings, from_url, to_url)
     started = time.monotonic()
     async with open_store(old, migrate=False) as source, _open_target(new) as target:
         place = await _place(source, target, new, broker)
+        if await secret_fingerprint(_postgres(source)) != await secret_fingerprint(_postgres(target)):
+            raise WrongSetting("The two stores have different secrets: see BULLION_SECRET.")
         try:
             copied = await _move(source, target, broker, place, actor)
         except CopyRefused as refused:

@@ -23,6 +23,7 @@ from .store_copy import CopyRefused
 _LOCK = 504_121_604
 """The first half of a lock in the new store. The second half is a hash of the broker's tag."""
 _STORE_ID = "store_id"
+_FINGERPRINT = "secret_fingerprint"
 _FRESH_US = 15_000_000
 """How old a line's report may be to say that it is connected."""
 _OF_BROKER = """
@@ -92,6 +93,12 @@ async def store_id(engine: PostgresEngine) -> str:
         return str(row["value"])
 
     return await engine.write("store_id", body)
+
+
+async def secret_fingerprint(engine: PostgresEngine) -> str | None:
+    """Of the secret that the store was made with. None: whoever made the store did not save it."""
+    row = await engine.read("secret_fingerprint", lambda open_: open_.one("deployment_value", _FINGERPRINT))
+    return None if row is None else str(row["value"])
 
 
 @asynccontextmanager
