@@ -32,7 +32,7 @@ from bullion.records.page import Page
 from bullion.store import key_uses
 from bullion.store import records as store_records
 from bullion.store.catalogue_source import StoreSource
-from bullion.store.engine import Engine
+from bullion.store.engine import Engine, Transaction
 from bullion.store.key_uses import KeyUses
 from bullion.store.records import Records, RecordStore
 
@@ -228,6 +228,15 @@ async def test_a_node_too_far_behind_reads_everything(
     kept = await source.changes(500)
     assert not kept.whole
     assert len(kept.entries) == 1
+
+    async def keep_later(transaction: Transaction) -> None:
+        """A broker that was copied here sets a later version than the next cleaning."""
+        for version in (600, 501):
+            await transaction.run("set_oldest_change", version)
+
+    await other_engine.write("keep_later", keep_later)
+    assert (await source.changes(599)).whole
+    assert not (await source.changes(600)).whole
 
 
 async def test_memory_ahead_of_a_restored_store_is_loaded_anew(

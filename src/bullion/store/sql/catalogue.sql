@@ -26,7 +26,8 @@ SELECT DISTINCT kind, broker, subject FROM changes WHERE version > $1
 DELETE FROM changes WHERE version <= $1
 
 -- name: set_oldest_change
-UPDATE catalogue SET oldest_change = $1
+-- A broker that was moved here set it to a later version.
+UPDATE catalogue SET oldest_change = $1 WHERE oldest_change < $1
 
 -- name: notify_nodes (postgres)
 -- Sent when the transaction commits.
