@@ -1,5 +1,6 @@
 """One broker is copied between two stores: a row of every table, and no row of another broker."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from bullion.allocation.book import ACCOUNTS_IN_RANGE
 from bullion.orders.packed_orders import PackedOrders, pack
 from bullion.orders.status import Status
 from bullion.store.archive_reader import packed_orders
-from bullion.store.broker_copy import copy_broker
+from bullion.store.broker_copy import Copied, copy_broker
 from bullion.store.broker_tables import COPIED, PACKS, BrokerTable
 from bullion.store.postgres import PostgresEngine
 from bullion.store.store_copy import CopyRefused
@@ -47,6 +48,12 @@ _CHECKED: dict[str | tuple[str, str], str] = {
     ("webhooks", "state"): "on",
 }
 """Values that the schema allows, by column, or by table and column."""
+
+_WAITING = """
+SELECT EXISTS (
+    SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+)
+"""
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,77 @@ async def test_a_row_of_every_table_is_copied_and_of_no_other_broker(
         (pack_there,) = await rows(there, next(each for each in COPIED if each.name == PACKS), "moves")
         book_ids = {each.book_id for each in packed_orders(pack_there).orders()}
         assert book_ids == {14 + 2 * ACCOUNTS_IN_RANGE}
+
+
+async def copy_moves(here: Any, there: Any) -> Copied:
+    async with here.transaction(isolation="repeatable_read", readonly=True), there.transaction():
+        return await copy_broker("moves", here, there, lambda _done, _of: None)
+
+
+async def test_a_store_with_a_broker_keeps_the_first_numbers(
+    postgres: Postgres, schema_template: str
+) -> None:
+    """It has no accounts yet. They may be created during the copy."""
+    async with store(postgres, schema_template) as here, store(postgres, schema_template) as there:
+        await fill(here, Made("moves", 7))
+        await there.execute("INSERT INTO brokers (tag, name, created_at_us) VALUES ('there', 'There', 1)")
+        assert (await copy_moves(here, there)).renumbered_by == ACCOUNTS_IN_RANGE
+
+
+class Seen:
+    """A connection, and which tables were compared before each was copied."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.read_before: dict[str, set[str]] = {}
+        self._read: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def copy_records_to_table(self, name: str, **more: Any) -> None:
+        self.read_before[name] = set(self._read)
+        await self._connection.copy_records_to_table(name, **more)
+
+    async def cursor(self, query: str, *values: Any) -> Any:
+        self._read.add(query.partition(" FROM ")[2].split()[0])
+        return await self._connection.cursor(query, *values)
+
+
+async def test_what_others_wait_for_is_copied_after_all_else(
+    postgres: Postgres, schema_template: str
+) -> None:
+    async with store(postgres, schema_template) as here, store(postgres, schema_template) as there:
+        await fill(here, Made("moves", 7))
+        seen = Seen(there)
+        await copy_moves(here, seen)
+        assert {table.name for table in COPIED} - seen.read_before["venue_orders"] == {
+            "venue_orders",
+            "ticks",
+        }
+        assert {table.name for table in COPIED} - seen.read_before["ticks"] == {"ticks"}
+
+
+async def test_the_copy_waits_for_the_desk_before_it_locks_what_the_desk_needs(
+    postgres: Postgres, schema_template: str
+) -> None:
+    """A change of the set-up locks the catalogue, then others. The copy would be in its way."""
+    async with store(postgres, schema_template) as here:
+        await fill(here, Made("moves", 7))
+        engine = PostgresEngine(postgres.new_database(schema_template))
+        async with (
+            engine.connection_without_timeouts() as there,
+            engine.connection_without_timeouts() as desk,
+        ):
+            async with desk.transaction():
+                await desk.execute("UPDATE catalogue SET version = version + 1")
+                copying = asyncio.create_task(copy_moves(here, there))
+                while not await desk.fetchval(_WAITING):
+                    assert not copying.done()
+                await desk.execute("SET LOCAL lock_timeout = '2s'")
+                await desk.execute("UPDATE rates SET version = version + 1")
+                await desk.execute("LOCK TABLE venue_orders IN ROW EXCLUSIVE MODE")
+            assert (await copying).accounts == 1
 
 
 async def test_a_pack_that_cannot_be_read_ends_the_copy(postgres: Postgres, schema_template: str) -> None:

@@ -15,7 +15,7 @@ from bullion.orders.packed_orders import pack
 
 from .archive_reader import packed_orders, packed_values
 from .broker_place import MARK_STEP
-from .broker_tables import COPIED, PACKS, STAYS, BrokerTable, Numbers
+from .broker_tables import COPIED, PACKS, STAYS, BrokerTable, Numbers, Turn
 from .postgres_pool import Connection
 from .store_copy import CopyRefused
 
@@ -72,12 +72,15 @@ async def copy_broker(broker: str, here: Connection, there: Connection, progress
     copy = _Copy(broker, here, there, columns, progress)
     ranges = await _free_ranges(here, there, broker)
     await copy.count_rows()
-    await copy.run([table for table in COPIED if not table.last], Numbers(ranges))
-    # From here on, nodes of the other store wait for this transaction: it ends at once.
+    for turn in (Turn.FIRST, Turn.VENUE):
+        await copy.run(turn, Numbers(ranges))
+    # From here on, nodes of the other store wait for this transaction: it ends at once. The order is that of
+    # the desk, which locks the catalogue before all else.
+    await there.execute("SELECT 1 FROM catalogue WHERE one = 1 FOR UPDATE")
     await _raise_execution_numbers(there)
     version = await there.fetchval("UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version")
     numbers = Numbers(ranges, version)
-    await copy.run([table for table in COPIED if table.last], numbers)
+    await copy.run(Turn.LAST, numbers)
     await there.execute("UPDATE migrations SET oldest_level = number WHERE number = $1", MARK_STEP)
     await _show_to_nodes(there)
     return Copied(copy.rows, copy.counts["accounts"], numbers.accounts_by)
@@ -134,8 +137,9 @@ class _Copy:
         )
         self.counts = dict(await self._here.fetch(" UNION ALL ".join(counts), self._broker))
 
-    async def run(self, tables: Sequence[BrokerTable], numbers: Numbers) -> None:
-        tables = [table for table in tables if self.counts[table.name]]
+    async def run(self, turn: Turn, numbers: Numbers) -> None:
+        """Copy the tables of a turn, and compare them."""
+        tables = [table for table in COPIED if table.turn is turn and self.counts[table.name]]
         for table in tables:
             columns = self._columns[table.name].names
             async for batch in self._originals(table, numbers):
@@ -225,10 +229,10 @@ async def _columns(store: Connection) -> dict[str, Columns]:
 async def _free_ranges(here: Connection, there: Connection, broker: str) -> int:
     """By how many ranges the broker's accounts have to go up so that their numbers are free.
 
-    In a store with accounts they leave the first range, where new accounts are created meanwhile.
+    In a store with brokers they leave the first range, where new accounts are created meanwhile.
     """
     own, taken = await _ranges(here, broker), await _ranges(there, None)
-    ranges = 0 if not taken else 1
+    ranges = int(await there.fetchval("SELECT EXISTS (SELECT 1 FROM brokers)"))
     while taken & {each + ranges for each in own}:
         ranges += 1
     return ranges

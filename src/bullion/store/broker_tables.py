@@ -7,6 +7,7 @@ The tables are in an order in which a row comes after those that it refers to.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from bullion.allocation.book import ACCOUNTS_IN_RANGE, book_id
 from bullion.environment import Environment
@@ -26,6 +27,16 @@ _OWNERS = {
     ),
 }
 """By what a table is led to its broker, and the condition of its rows."""
+
+
+class Turn(Enum):
+    """When a table is copied and compared: the later, the more others wait for whoever has written it."""
+
+    FIRST = 1
+    VENUE = 2
+    """Until the commit, nobody lists executions of the other store's simulated venue."""
+    LAST = 3
+    """Until the commit, no rate is stored there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +70,7 @@ class BrokerTable:
     """Those with the id of a book."""
     fixed: Mapping[str, str] = field(default_factory=dict)
     """Columns that have another value in the other store, and that value in SQL."""
-    last: bool = False
-    """Nodes of the other store wait for whoever writes it, so it is copied right before the commit."""
+    turn: Turn = Turn.FIRST
 
     @property
     def of_broker(self) -> str:
@@ -119,8 +129,8 @@ COPIED: tuple[BrokerTable, ...] = (
     *_of_broker("held_contracts", "covers", "cover_fills", "cover_marks", "currency_deals", "rate_candles"),
     BrokerTable("fix_lines", LINE, "name", fixed={"until_us": "0::BIGINT"}),
     *_of_line("line_orders", "line_fills", "line_executions", "line_states", "line_wishes"),
-    *_of_broker("venue_orders"),
-    BrokerTable("ticks", BROKER, "broker", fixed={"version": "{rates_version}::BIGINT"}, last=True),
+    BrokerTable("venue_orders", BROKER, "broker", turn=Turn.VENUE),
+    BrokerTable("ticks", BROKER, "broker", fixed={"version": "{rates_version}::BIGINT"}, turn=Turn.LAST),
 )
 
 STAYS = {
