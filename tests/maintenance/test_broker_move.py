@@ -298,7 +298,20 @@ def test_a_store_that_is_not_fit_for_it_gets_nothing(deployments: Deployments, t
             deployments.address(new), f"SELECT pg_advisory_lock(504121604, hashtext('{market.tag}'))"
         ):
             assert "Another command is moving" in said(*one)
-        # A row that is taken there shows only when it is copied, and the broker is closed by then.
+        # Its host name and its line are taken there.
+        first_there.do("PUT", "/brokers/rival", {"name": "Rival", "hosts": [market.host]})
+        line = "INSERT INTO line_wishes (line, connected, at_us) VALUES ('taken', 0, 1)"
+        state = f"INSERT INTO line_states VALUES ('taken', '{market.tag}', 1, '{{\"state\": \"resting\"}}')"
+        store_says(old, f"{line}; {state}")
+        store_says(new, line)
+        assert f"has these already: host name {market.host}, line taken." in refusal(
+            bullion(tmp_path, "store", "copy", *one, BULLION_SECRET=SECRET)
+        )
+        assert store_says(old, f"SELECT moved_to IS NULL FROM brokers WHERE tag = '{market.tag}'") == [("t",)]
+        first_there.do("PUT", "/brokers/rival", {"name": "Rival", "hosts": []})
+        store_says(old, "DELETE FROM line_wishes; DELETE FROM line_states")
+        store_says(new, "DELETE FROM line_wishes")
+        # Another row that is taken there shows only when it is copied, and the broker is closed by then.
         entry = f"'{market.tag}', 1, 1, 'a', 'b', 'c', NULL, NULL, repeat('0', 64)"
         store_says(new, f"INSERT INTO audit VALUES ({entry})")
         assert "audit" in (failed := said(*one))

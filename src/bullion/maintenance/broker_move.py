@@ -21,6 +21,7 @@ from bullion.store.broker_move import (
     snapshot,
     store_id,
     take_back,
+    taken_names,
     why_not_at_rest,
 )
 from bullion.store.postgres import PostgresEngine
@@ -99,6 +100,8 @@ async def _close_and_copy(source: Store, there: Connection, broker: str, place: 
     engine = _postgres(source)
     async with engine.connection_without_timeouts() as here:
         _require_rest(broker, await why_not_at_rest(here, broker))
+        if taken := await taken_names(here, there, broker):
+            raise CopyRefused(f"The target has these already: {', '.join(taken)}. They must be free there.")
     is_new = await mark(source.records, source.chain, broker, place, actor)
     async with snapshot(engine, broker) as here:
         why = await why_not_at_rest(here, broker)

@@ -71,6 +71,19 @@ SELECT count(*) FROM (
 _LAST_MOVE = """
 SELECT ordinal, hash FROM audit WHERE broker = $1 AND action = 'move_broker' ORDER BY ordinal DESC LIMIT 1
 """
+_LINES = """
+SELECT line FROM line_states WHERE broker = $1 UNION SELECT line FROM line_orders WHERE broker = $1
+"""
+_TAKEN = """
+SELECT 'host name ' || host FROM broker_hosts WHERE host = ANY(CAST($1 AS TEXT []))
+UNION ALL
+SELECT 'line ' || line FROM unnest(CAST($2 AS TEXT [])) AS wanted (line)
+WHERE
+    EXISTS (SELECT 1 FROM fix_lines WHERE fix_lines.name = wanted.line)
+    OR EXISTS (SELECT 1 FROM line_states WHERE line_states.line = wanted.line)
+    OR EXISTS (SELECT 1 FROM line_wishes WHERE line_wishes.line = wanted.line)
+    OR EXISTS (SELECT 1 FROM line_orders WHERE line_orders.line = wanted.line)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +127,14 @@ async def locked_target(engine: PostgresEngine, broker: str) -> AsyncIterator[Co
 
 async def has_broker(store: Connection, broker: str) -> bool:
     return bool(await store.fetchval("SELECT EXISTS (SELECT 1 FROM brokers WHERE tag = $1)", broker))
+
+
+async def taken_names(here: Connection, there: Connection, broker: str) -> list[str]:
+    """The broker's host names and lines that the new store has already."""
+    hosts = await here.fetch("SELECT host FROM broker_hosts WHERE broker = $1", broker)
+    lines = await here.fetch(_LINES, broker)
+    names = [[row[0] for row in rows] for rows in (hosts, lines)]
+    return sorted(row[0] for row in await there.fetch(_TAKEN, *names))
 
 
 async def has_copy(here: Connection, there: Connection, broker: str) -> bool:
