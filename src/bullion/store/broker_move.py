@@ -69,7 +69,14 @@ SELECT count(*) FROM (
 ) AS locked
 """
 _LAST_MOVE = """
-SELECT ordinal, hash FROM audit WHERE broker = $1 AND action = 'move_broker' ORDER BY ordinal DESC LIMIT 1
+SELECT ordinal, at_us, actor, after
+FROM audit WHERE broker = $1 AND action = 'move_broker' ORDER BY ordinal DESC LIMIT 1
+"""
+_HAS_ENTRY = """
+SELECT EXISTS (
+    SELECT 1 FROM audit
+    WHERE broker = $1 AND action = 'move_broker' AND ordinal = $2 AND at_us = $3 AND actor = $4 AND after = $5
+)
 """
 _LINES = """
 SELECT line FROM line_states WHERE broker = $1 UNION SELECT line FROM line_orders WHERE broker = $1
@@ -138,15 +145,12 @@ async def taken_names(here: Connection, there: Connection, broker: str) -> list[
 
 
 async def has_copy(here: Connection, there: Connection, broker: str) -> bool:
-    """Whether the trail in the new store has the entry of the last mark, which only a copy takes there."""
+    """Whether the trail in the new store has the entry of the last mark, which only a copy takes there.
+
+    Its hash is not compared: it changes with the secret, which one of the stores may have exchanged since.
+    """
     entry = await here.fetchrow(_LAST_MOVE, broker)
-    return entry is not None and bool(
-        await there.fetchval(
-            "SELECT EXISTS (SELECT 1 FROM audit WHERE broker = $1 AND ordinal = $2 AND hash = $3)",
-            broker,
-            *entry,
-        )
-    )
+    return entry is not None and bool(await there.fetchval(_HAS_ENTRY, broker, *entry))
 
 
 @asynccontextmanager
