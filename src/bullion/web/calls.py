@@ -126,8 +126,8 @@ class CallLog:
     async def run(self) -> None:
         """Write and publish in the background, until cancelled."""
         while True:
-            await asyncio.sleep(_WRITE_EVERY_S)
             self._debug = _standard_log.isEnabledFor(logging.DEBUG)  # Not at every call.
+            await asyncio.sleep(_WRITE_EVERY_S)
             self.write()
             self.publish()
 
