@@ -8,10 +8,11 @@ import pytest
 from bullion.hedge.simulated import Mode, VenueBehaviour
 from bullion.hedge.venue import HedgeRequest, Tradeability
 from bullion.records.hedges import Execution
-from bullion.store.engine import Engine
+from bullion.store.engine import Engine, Transaction, one_row
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books, rows
 from tests.support.venues import behave, venue_book_of
 
@@ -140,6 +141,27 @@ async def test_many_ids_at_once_are_each_taken(book: StoredVenueBook) -> None:
     assert [taken.order_id for taken in done] == [f"o{number}" for number in range(150)]
     assert {taken.submissions for taken in done} == {1}
     assert len({taken.execution_id for taken in done}) == 150
+
+
+async def test_on_postgresql_only_the_commit_of_submissions_does_not_wait_for_the_disk(
+    postgres_engine: PostgresEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(
+        postgres_engine._queries, "waits", "SELECT current_setting('synchronous_commit') AS s"
+    )
+
+    async def body(transaction: Transaction) -> tuple[str, str]:
+        before = await one_row(transaction, "waits")
+        await transaction.all("take_venue_orders", submissions)
+        after = await one_row(transaction, "waits")
+        return before["s"], after["s"]
+
+    submissions = '[["a", "main", "GOLD", "buy", 10000, 1, "confirmed", "e", 1, null]]'
+    assert await postgres_engine.write("test", body) == ("on", "off")
+    row = await postgres_engine.write("test", lambda transaction: one_row(transaction, "waits"))
+    assert row["s"] == "on"
+    assert await venue_book_of(postgres_engine).find("a") is not None
 
 
 async def test_an_order_is_decided_once_at_the_most(book: StoredVenueBook, other_engine: Engine) -> None:

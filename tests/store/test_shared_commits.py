@@ -147,25 +147,53 @@ async def test_a_write_alone_has_no_savepoint(engine: SqliteEngine, statements: 
     assert [each.split()[0] for each in statements] == ["BEGIN", "INSERT", "COMMIT"]
 
 
+def put(engine: SqliteEngine, name: str, *, durable: bool = True) -> "asyncio.Task[Any]":
+    """Writes a value patiently."""
+
+    def work(connection: SqliteConnection) -> None:
+        connection.fetch("insert_shared", (name,))
+
+    return asyncio.create_task(engine.run_in_writer(name, work, patient=True, durable=durable))
+
+
 async def test_patient_writes_of_one_turn_share_a_commit_without_a_wait(
     engine: SqliteEngine, statements: Statements
 ) -> None:
-    def put(name: str) -> "asyncio.Task[Any]":
-        def work(connection: SqliteConnection) -> None:
-            connection.fetch("insert_shared", (name,))
-
-        return asyncio.create_task(engine.run_in_writer(name, work, patient=True))
-
     statements.clear()
-    await asyncio.gather(*map(put, "abc"))
+    await asyncio.gather(*(put(engine, name) for name in "abc"))
     assert statements.count("COMMIT") == 1
     async with Held(engine):
         # One that does not wait takes the patient ones with it.
-        tasks = [put("d"), writing(engine, "e"), put("f")]
+        tasks = [put(engine, "d"), writing(engine, "e"), put(engine, "f")]
         statements.clear()
     await asyncio.gather(*tasks)
     assert statements.count("COMMIT") == 1
     assert await written(engine) == list("abcdef")
+
+
+async def test_writes_that_need_not_be_durable_share_a_commit_that_does_not_wait_for_the_disk(
+    engine: SqliteEngine, statements: Statements
+) -> None:
+    async with Held(engine):
+        tasks = [writing(engine, "a"), put(engine, "b", durable=False), put(engine, "c", durable=False)]
+        statements.clear()
+    await asyncio.gather(*tasks)
+    marks = [each for each in statements if each.startswith(("PRAGMA", "BEGIN", "COMMIT"))]
+    shared = ["BEGIN IMMEDIATE", "COMMIT"]
+    assert marks == ["PRAGMA synchronous=NORMAL", *shared, "PRAGMA synchronous=FULL", *shared]
+    assert statements.count("SAVEPOINT job") == 2
+    assert await written(engine) == list("abc")
+
+
+async def test_a_new_connection_is_durable_again(engine: SqliteEngine, statements: Statements) -> None:
+    await put(engine, "a", durable=False)
+    await engine._writer.call(engine._writer.disconnect)
+    statements.clear()
+    await writing(engine, "b")
+    assert "PRAGMA synchronous=FULL" in statements
+    statements.clear()
+    await put(engine, "c", durable=False)
+    assert statements[0] == "PRAGMA synchronous=NORMAL"
 
 
 async def test_nobody_is_answered_before_the_commit(engine: SqliteEngine, statements: Statements) -> None:

@@ -2,6 +2,9 @@
 
 Each has a savepoint of its own: a job that fails leaves nothing, and fails no other. A job is answered only
 after the commit. If the shared transaction cannot go on, the other jobs run again, each in its own.
+
+Jobs that need not be durable share commits of their own, which do not wait for the disk. The log is written
+in order: such a job is on disk as soon as anything is that was committed after it.
 """
 
 import asyncio
@@ -21,9 +24,10 @@ Work = Callable[[], Any]
 
 
 class _Job:
-    def __init__(self, work: Work, *, patient: bool) -> None:
+    def __init__(self, work: Work, *, patient: bool, durable: bool) -> None:
         self.work = work
         self.patient = patient
+        self.durable = durable
         self.done: Future[Any] = Future()
 
 
@@ -33,18 +37,19 @@ class SharedCommits:
         self._writer = writer
         self._start = start
         self._waiting: deque[_Job] = deque()
+        self._not_durable: deque[_Job] = deque()
         self._busy = False
         """Whether jobs are running or about to. Only the loop changes it."""
 
-    def submit(self, work: Work, *, patient: bool = False) -> "Future[Any]":
+    def submit(self, work: Work, *, patient: bool = False, durable: bool = True) -> "Future[Any]":
         """Its answer, after the commit. It can be cancelled until it begins. `work` may run twice.
 
         `patient`: one step of several. While the loop works on the answers to the last steps it submits the
         next, so these wait for a turn of the loop: otherwise the writer would take the first of them alone.
         Called on the event loop.
         """
-        job = _Job(work, patient=patient)
-        self._waiting.append(job)
+        job = _Job(work, patient=patient, durable=durable)
+        (self._waiting if durable else self._not_durable).append(job)
         if not self._busy:
             self._busy = True
             loop = asyncio.get_running_loop()
@@ -59,11 +64,11 @@ class SharedCommits:
             self._start(lambda: self._run(loop))
         except RuntimeError as error:
             self._busy = False
-            while jobs := self._take():
-                _fail(jobs, error)
+            while self._waiting or self._not_durable:
+                _fail(self._take(), error)
 
     def _ended(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._busy = bool(self._waiting)
+        self._busy = bool(self._waiting or self._not_durable)
         if self._busy:
             loop.call_soon(self._start_now, loop)
 
@@ -76,14 +81,16 @@ class SharedCommits:
                 jobs = self._take()
                 for job in self._share(jobs) if len(jobs) > 1 else jobs:
                     self._run_alone(job)
-                goes_on = not all(job.patient for job in tuple(self._waiting))
+                waiting = [*tuple(self._waiting), *tuple(self._not_durable)]
+                goes_on = not all(job.patient for job in waiting)
         finally:
             loop.call_soon_threadsafe(self._ended, loop)
 
     def _take(self) -> list[_Job]:
         jobs: list[_Job] = []
-        while self._waiting and len(jobs) < _SHARED_MAX:
-            job = self._waiting.popleft()
+        waiting = self._not_durable or self._waiting
+        while waiting and len(jobs) < _SHARED_MAX:
+            job = waiting.popleft()
             if job.done.set_running_or_notify_cancel():
                 jobs.append(job)
         return jobs
@@ -92,7 +99,7 @@ class SharedCommits:
         """Run them in one transaction. Returns those that left nothing, and have to run alone."""
         writer = self._writer
         try:
-            writer.begin()
+            writer.begin(durable=jobs[0].durable)
         except BaseException as error:  # noqa: BLE001 - whoever waits for the job gets it
             return _fail(jobs, error)
         answers: dict[_Job, Any] = {}
@@ -120,7 +127,7 @@ class SharedCommits:
 
     def _run_alone(self, job: _Job) -> None:
         try:
-            self._writer.begin()
+            self._writer.begin(durable=job.durable)
             try:
                 answer = job.work()
                 self._writer.commit()

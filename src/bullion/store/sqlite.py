@@ -222,14 +222,19 @@ class SqliteEngine:
         return await self.read(name, body)
 
     async def run_in_writer(
-        self, name: str, work: "Callable[[SqliteConnection], T]", *, patient: bool = False
+        self,
+        name: str,
+        work: "Callable[[SqliteConnection], T]",
+        *,
+        patient: bool = False,
+        durable: bool = True,
     ) -> T:
-        """Do `work` in one durable transaction and one visit to the writer's thread.
+        """Do `work` in one transaction and one visit to the writer's thread.
 
-        `patient`: see `SharedCommits.submit`. `work` may run twice, so it must have no other effects.
+        `patient` and `durable`: see `SharedCommits`. `work` may run twice, so it must have no other effects.
         """
         try:
-            answer = await self._transact(self._writer, name, work, patient=patient)
+            answer = await self._transact(self._writer, name, work, patient=patient, durable=durable)
         except (StoreUnavailable, OutcomeUnknown):
             self._write_failed = True
             raise
@@ -247,13 +252,14 @@ class SqliteEngine:
         work: "Callable[[SqliteConnection], T]",
         *,
         patient: bool = False,
+        durable: bool = True,
     ) -> T:
         def checked() -> T:
             self._check_file()
             return work(connection)
 
         # Submitted now, so that the thread starts it as soon as it is free, however busy this loop is then.
-        handed = connection.submit_transaction(checked, patient=patient)
+        handed = connection.submit_transaction(checked, patient=patient, durable=durable)
         doing = asyncio.wrap_future(handed)
         try:
             with _faults():
@@ -320,6 +326,8 @@ class SqliteConnection:
         self._commits: SharedCommits | None = None
         """Of a connection that writes."""
         self._statements: dict[tuple[str, int], str] = {}
+        self._durable = True
+        """Whether its commits wait for the disk."""
         self._undo_failed = False
         """Whether something is left of a job that failed in this transaction."""
 
@@ -327,11 +335,13 @@ class SqliteConnection:
         """Run `work` on the connection's thread, after all work submitted before."""
         return self._thread.submit(lambda: work(*arguments, **options))
 
-    def submit_transaction(self, work: Callable[[], T], *, patient: bool = False) -> "Future[T]":
+    def submit_transaction(
+        self, work: Callable[[], T], *, patient: bool = False, durable: bool = True
+    ) -> "Future[T]":
         """Run `work` in a transaction. Its writes may share a commit with others."""
         if self._commits is None:
             return self.submit(self.transact, work)
-        return self._commits.submit(work, patient=patient)
+        return self._commits.submit(work, patient=patient, durable=durable)
 
     async def call(self, work: Callable[..., T], *arguments: object, **options: object) -> T:
         """Submit and await `work`; driver errors become faults."""
@@ -364,7 +374,7 @@ class SqliteConnection:
         else:
             self._begin = "BEGIN IMMEDIATE"
             self._commits = self._commits or SharedCommits(self, self._thread.submit)
-        self._open = connection
+        self._open, self._durable = connection, True
         self._reconnect = lambda: self.connect(path, read_only=read_only)
 
     def disconnect(self) -> None:
@@ -397,9 +407,13 @@ class SqliteConnection:
             raise
         return answer
 
-    def begin(self) -> None:
+    def begin(self, *, durable: bool = True) -> None:
+        """`durable`: the commit waits until it is on disk. Otherwise the next durable one takes it there."""
         if self._open is None and self._reconnect is not None:
             self._reconnect()
+        if durable is not self._durable:
+            self._connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            self._durable = durable
         self._connection.execute(self._begin)
         self._undo_failed = False
 

@@ -43,7 +43,11 @@ ExecutionQuery = tuple[str, int, int]
 
 
 class StoredVenueBook:
-    """Submissions that arrive together are written in one transaction."""
+    """Submissions that arrive together are written in one transaction.
+
+    It does not wait for the disk. Whatever follows from the venue's answer is committed later in the same
+    store, and so is never there without the submission. If the submission is lost, so is all of that.
+    """
 
     def __init__(
         self, engine: PostgresEngine | SqliteEngine, version: Callable[[], int | None] = lambda: None
@@ -166,7 +170,10 @@ class StoredVenueBook:
             return await self._one_by_one(in_order)
         if isinstance(self._engine, SqliteEngine):
             return await self._engine.run_in_writer(
-                "take_venue_orders", lambda connection: _take_on_sqlite(connection, in_order), patient=True
+                "take_venue_orders",
+                lambda connection: _take_on_sqlite(connection, in_order),
+                patient=True,
+                durable=False,
             )
         taken = {each: _new_order(each) for each in in_order}
         values = _encode([_values(*each) for each in taken.items()]).decode()

@@ -51,13 +51,14 @@ VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, CASE WHEN $7 = 'confirmed' T
 @count_submission
 
 -- name: take_venue_orders (postgres)
--- Many at once, each only once. Returns those that were sent before.
+-- Many at once, each only once. Returns those that were sent before. The commit does not wait for the disk.
 WITH sent AS (
     @insert_venue_order
     SELECT
         @item(0), @item(1), @item(2), @item(3), CAST(@item(4) AS BIGINT), 1, CAST(@item(5) AS BIGINT), @item(6), @item(7),
         CAST(@item(8) AS BIGINT), CAST(@item(9) AS BIGINT), CASE WHEN @item(6) = 'confirmed' THEN @next_number END
     FROM @json_rows($1)
+    CROSS JOIN (SELECT set_config('synchronous_commit', 'off', TRUE)) AS this_commit
     ORDER BY 1
     @count_submission
 )
