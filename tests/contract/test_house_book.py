@@ -16,10 +16,11 @@ from bullion.orders.order import Order
 from bullion.orders.status import Event
 from bullion.records.hedge_book import BookPosition
 from bullion.store.book_records import clients_mg
-from bullion.store.engine import Engine
+from bullion.store.engine import Engine, Row, Transaction, one_row
 from bullion.store.house_book import StoredHouseBook
+from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import PRICED, Dealings
 from .desk_over import desk_over
@@ -101,6 +102,20 @@ class House:
 @pytest.fixture
 async def house(engine: Engine) -> House:
     return House(await Dealings.open(engine, 4))
+
+
+async def test_on_postgresql_who_looks_whether_there_is_a_book_does_not_wait_for_its_position(
+    postgres_engine: PostgresEngine,  # noqa: F811
+) -> None:
+    """Otherwise confirmations, who have locked books of clients by then, could close a circle of waits."""
+    await House(await Dealings.open(postgres_engine, 1)).open()
+
+    async def body(transaction: Transaction) -> Row:
+        await one_row(transaction, "lock_book_position", "main", Metal.GOLD.value)
+        look = postgres_engine.write("look", lambda other: one_row(other, "keeps_books"))
+        return await asyncio.wait_for(look, 3)
+
+    assert (await postgres_engine.write("hold", body))["kept"] == 1
 
 
 async def test_without_a_book_nothing_is_entered(house: House) -> None:

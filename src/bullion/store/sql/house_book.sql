@@ -7,6 +7,13 @@ FOR KEY SHARE OF {table}
 -- fragment: for_key_share(table) (sqlite)
 -- SQLite has one writer.
 
+-- fragment: for_no_key_update (postgres)
+-- Who only looks whether there is a book, with @for_key_share, does not wait for this.
+FOR NO KEY UPDATE
+
+-- fragment: for_no_key_update (sqlite)
+-- SQLite has one writer.
+
 -- name: keeps_books
 -- Whether any broker keeps a book.
 SELECT 1 AS kept FROM book_positions
@@ -74,7 +81,7 @@ SELECT id FROM books WHERE id = ANY ($1::BIGINT []) ORDER BY id FOR UPDATE SKIP 
 
 -- name: lock_book_position
 SELECT * FROM book_positions WHERE broker = $1 AND metal = $2
-@for_update
+@for_no_key_update
 
 -- name: one_book_position
 SELECT * FROM book_positions WHERE broker = $1 AND metal = $2
