@@ -1,4 +1,7 @@
-"""The live feed on a real store: one node connects, another takes over, and the desk has its say."""
+"""The live feed on a real store: one node connects, another takes over, and the desk has its say.
+
+The tests take turns on the engines: what differs between them is told by the tests of rates and controls.
+"""
 
 import asyncio
 import re
@@ -40,7 +43,7 @@ from bullion.store.rates import StoredRates
 
 from .desk_over import desk_over
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.stacks_in_turn]
 
 WAIT_S = 60.0
 DEALER = Actor("dealer", Role.DEALER, "main", first=True)
