@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from .servers import find
 
@@ -25,6 +25,8 @@ def holding(url: str, statement: str) -> Iterator[None]:
             assert prompt.poll() is None, "psql ended"
         yield
     finally:
-        prompt.stdin.close()
+        # Said, so that psql waits for it: of a lost connection the server hears after psql has ended.
+        with suppress(BrokenPipeError), prompt.stdin:
+            prompt.stdin.write("ROLLBACK;\n")
         prompt.wait(timeout=10)
         prompt.stdout.close()
