@@ -113,6 +113,8 @@ def test_a_wrong_number_changes_nothing(pool: Pool) -> None:
     until(lambda: len(pool.node.entries("restart_failed")) == failed + 1, within_s=60)
     assert any("bullion: BULLION_WORKERS is 'many'" in line for line in pool.node.log)
     until(lambda: children(pool.node.process.pid) == before, within_s=60)
+    # A worker that is killed by the next tests is replaced with the settings of the file.
+    (pool.node.folder / ".env").write_text(f"BULLION_WORKERS={len(before)}\n", "utf-8")
 
 
 @pytest.fixture
