@@ -1,4 +1,4 @@
-"""The SQLite engine: with a write-ahead log, and every commit on disk before it returns.
+"""The SQLite engine: with a write-ahead log, and every commit on disk before it returns, if it has to be.
 
 All writes go through one thread with one connection, and longer reads through another, so that the event loop
 does not wait for the disk. Writes that wait for the thread share a commit: see `shared_commits`.
