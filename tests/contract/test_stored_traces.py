@@ -89,6 +89,28 @@ async def test_each_is_found_among_many_rows(engine: Engine, monkeypatch: pytest
         assert await found(engine, number) == trace(number)
 
 
+async def test_traces_that_arrive_during_a_write_wait_for_the_next_one(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a busy node would write all the time, a few traces in each transaction."""
+    traces = StoredTraces(engine)
+    traces.add(trace(1))
+    arriving, real_write = [trace(2), trace(3)], engine.write
+
+    async def write_while_another_arrives(*arguments: Any) -> Any:
+        traces.add(arriving.pop())
+        return await real_write(*arguments)
+
+    monkeypatch.setattr(engine, "write", write_while_another_arrives)
+    await traces.write()
+    assert len(await batches(engine)) == 1
+    assert await found(engine, 1) == trace(1)
+    assert await found(engine, 3) is None
+    await traces.write()
+    assert await found(engine, 3) == trace(3)
+    assert len(await batches(engine)) == 2
+
+
 async def test_the_newest_are_found_by_account_and_outcome(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

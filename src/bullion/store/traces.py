@@ -46,9 +46,13 @@ class StoredTraces:
             await self.write()
 
     async def write(self) -> None:
-        """Write the queued traces. A failed write is retried; traces beyond the queue's limit are dropped."""
-        while self._waiting:
-            traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, len(self._waiting)))]
+        """Write the queued traces. A failed write is retried; traces beyond the queue's limit are dropped.
+
+        Traces that arrive meanwhile wait for the next call: on a busy node, there are always some.
+        """
+        left = len(self._waiting)
+        while left:
+            traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, left))]
             try:
                 await self._engine.write("traces", partial(self._put, traces))
             except AlreadyExists:  # A node of an earlier version, which does not lock them, was first.
@@ -60,8 +64,9 @@ class StoredTraces:
                 self._failing = True
                 break
             else:
+                left -= len(traces)
                 self._failing = False
-        if not self._waiting:
+        if not self._failing:
             note_success("traces")
         if self._dropped:
             _log.warning("traces_dropped", count=self._dropped)
