@@ -58,7 +58,7 @@ def _measure(extent: Extent) -> Findings:
     with contextlib.ExitStack() as stack:
         shared = _servers(stack)
         with running_bench(extent, shared, _say) as bench:
-            run = measure_rounds(extent, bench.probes(), _say)
+            run = measure_rounds(extent, bench.probes(), _say, bench.launch_again)
             memory = bench.memory()
             decisions = bench.decisions()
         beside_console = measure_beside_console(extent, shared, _say)

@@ -3,6 +3,7 @@
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -114,21 +115,33 @@ class Bench:
         Until then it goes by plans that it made while its tables were empty, and the first rounds would be of
         another server than the last.
         """
+        self._warm_up_services()
+        for each in self._bookings.values():
+            each.measure(self._extent.seconds)
+        for url in self._databases:
+            assert self._servers is not None
+            self._servers[0].sql("ANALYZE", url.rpartition("/")[2])
+
+    def _warm_up_services(self) -> None:
         most = max(self._extent.connections)
-        for service in (*self._services.values(), *self._plain.values(), *self._by_book.values()):
+        for service in self._all_services():
             warming = [
-                self._http("", service.endpoint, requests, most)
+                self._http("", service, requests, most)
                 for requests in (orders(service.keys), orders(service.live_keys, LIVE_BASE))
                 if requests
             ]
             for probe in [*warming, *self._spread("", service, most)]:
                 if faults := probe.measure().errors:
                     raise CallFailed(f"Calls failed while a service was warmed up: {faults}.")
-        for each in self._bookings.values():
-            each.measure(self._extent.seconds)
-        for url in self._databases:
-            assert self._servers is not None
-            self._servers[0].sql("ANALYZE", url.rpartition("/")[2])
+
+    def launch_again(self) -> None:
+        """Every service, before another round: the luck of a launch is then that of one round."""
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Service.launch_again, self._all_services()))
+        self._warm_up_services()
+
+    def _all_services(self) -> list[Service]:
+        return [*self._services.values(), *self._plain.values(), *self._by_book.values()]
 
     def _http_floors(self, some: Service) -> dict[str, list[Endpoint]]:
         """Each answers as many bytes as the calls that it is compared with."""
@@ -209,13 +222,13 @@ class Bench:
         yield self._floor("get_floor", self._gets(some, "/me"), connections)
         for call, path in {"me": "/me", "positions": "/positions"}.items():
             for name, service in self._services.items():
-                yield self._http(f"{call}_{name}", service.endpoint, self._gets(service, path), connections)
+                yield self._http(f"{call}_{name}", service, self._gets(service, path), connections)
         for name, service in self._services.items():
             one = (get(f"{BASE}/orders/{self._order_ids[name]}", service.keys[0]),)
-            yield self._http(f"order_{name}", service.endpoint, one, connections)
+            yield self._http(f"order_{name}", service, one, connections)
         yield self._floor("list_floor", _list(some), connections)
         for name, service in self._services.items():
-            yield self._http(f"list_{name}", service.endpoint, _list(service), connections)
+            yield self._http(f"list_{name}", service, _list(service), connections)
         yield self._floor("post_floor", orders(some.keys), connections)
         for name, service in self._services.items():
             yield from self._writes(name, service, connections)
@@ -224,7 +237,7 @@ class Bench:
         if "pg" in self._services:
             service = self._services["pg"]
             yield self._floor("post_floor", orders(self._services["sqlite"].keys), CROWD)
-            yield self._http("orders_pg", service.endpoint, orders(service.keys), CROWD)
+            yield self._http("orders_pg", service, orders(service.keys), CROWD)
 
     def _writes(self, name: str, service: Service, connections: int) -> Iterator[Probe]:
         """Orders, and whatever orders are compared with on the same store."""
@@ -233,17 +246,17 @@ class Bench:
             yield Probe("sqlite3", 1, partial(self._sqlite_floor.measure, self._extent.seconds))
         if name in self._plain and connections in (1, most):
             plain = self._plain[name]
-            yield self._http(f"plain_{name}", plain.endpoint, orders(plain.keys), connections)
-        requests, tree = orders(service.keys), () if name == "sqlite" else self._tree(service)
-        yield self._http(f"orders_{name}", service.endpoint, requests, connections, tree=tree)
+            yield self._http(f"plain_{name}", plain, orders(plain.keys), connections)
+        whole = name != "sqlite"
+        yield self._http(f"orders_{name}", service, orders(service.keys), connections, whole=whole)
         if connections == most:
             yield from self._spread(name, service, connections)
             live = orders(service.live_keys, LIVE_BASE)
-            yield self._http(f"production_{name}", service.endpoint, live, connections)
+            yield self._http(f"production_{name}", service, live, connections)
         if connections == most and name in self._by_book:
             by_book = self._by_book[name]
             live = orders(by_book.live_keys, LIVE_BASE)
-            yield self._http(f"production_book_{name}", by_book.endpoint, live, connections)
+            yield self._http(f"production_book_{name}", by_book, live, connections)
         if connections == most and name in self._bookings:
             booked = partial(self._bookings[name].measure, self._extent.seconds)
             yield Probe(f"bookings_{name}", bookings.AT_ONCE, booked)
@@ -261,9 +274,7 @@ class Bench:
         for number, (call, sharing) in enumerate(_MANY.items()):
             requests = orders(service.many_keys[number :: len(_MANY)])
             if requests:
-                yield self._http(
-                    f"{call}_{name}", service.endpoint, requests, connections, sharing, longer=_LONGER
-                )
+                yield self._http(f"{call}_{name}", service, requests, connections, sharing, longer=_LONGER)
 
     def _tree(self, service: Service) -> tuple[int, ...]:
         """The service, and the servers that it works with."""
@@ -277,25 +288,29 @@ class Bench:
     def _http(
         self,
         call: str,
-        endpoint: Endpoint,
+        server: Service | Endpoint,
         requests: tuple[bytes, ...],
         connections: int,
         sharing: Sharing = Sharing.ONE,
         *,
-        tree: tuple[int, ...] = (),
+        whole: bool = False,
         longer: int = 1,
     ) -> Probe:
-        job = Job(
-            port=endpoint.port,
-            requests=requests,
-            connections=connections,
-            sharing=sharing,
-            warm_up_s=self._extent.warm_up_s,
-            seconds=self._extent.seconds * longer,
-            server_pids=endpoint.pids,
-            tree_pids=tree,
-        )
-        return Probe(call, connections, partial(self._generator.measure, job))
+        def measure() -> Outcome:
+            endpoint = server if isinstance(server, Endpoint) else server.endpoint
+            job = Job(
+                port=endpoint.port,
+                requests=requests,
+                connections=connections,
+                sharing=sharing,
+                warm_up_s=self._extent.warm_up_s,
+                seconds=self._extent.seconds * longer,
+                server_pids=endpoint.pids,
+                tree_pids=self._tree(server) if isinstance(server, Service) and whole else (),
+            )
+            return self._generator.measure(job)
+
+        return Probe(call, connections, measure)
 
     @staticmethod
     def _gets(service: Service, path: str) -> tuple[bytes, ...]:

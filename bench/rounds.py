@@ -10,9 +10,14 @@ from .probes import Probe
 from .ratio import Point
 
 
-def measure_rounds(extent: Extent, probes: Sequence[Probe], say: Callable[[str], None]) -> Run:
+def measure_rounds(
+    extent: Extent, probes: Sequence[Probe], say: Callable[[str], None], launch_again: Callable[[], None]
+) -> Run:
     run = Run(extent.rounds, extent.seconds)
     for number in range(1, extent.rounds + 1):
+        if number > 1:
+            say(f"launching the services for round {number}")
+            launch_again()
         wanted = [each for each in probes if each.in_a_ratio or number <= extent.rounds_of_the_rest]
         # There and back again: a machine that becomes slower and slower favours neither side of a ratio.
         for probe in wanted if number % 2 else reversed(wanted):

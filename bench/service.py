@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 
 from bullion.environment import Environment
-from tests.support.node import DeskClient, Node, running
+from tests.support.node import DeskClient, Node, interpreter, start
 from tests.support.servers import Postgres, Redis
 
 from .calls import BASE, LIVE_BASE
@@ -27,19 +27,56 @@ _KEYS_EACH = 2
 _PAGE = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Service:
     folder: Path
-    api_url: str
-    endpoint: Endpoint
     keys: tuple[str, ...]
     live_keys: tuple[str, ...]
     """Empty where production is off."""
     many_keys: tuple[str, ...]
     """Test keys of accounts that are many, each of another one. Empty unless they are asked for."""
-    desk_url: str
-    pid: int
-    """Of the process that started all others of it."""
+    _module: str
+    _node: Node
+
+    @property
+    def api_url(self) -> str:
+        return self._node.api_url
+
+    @property
+    def desk_url(self) -> str:
+        return self._node.desk_url
+
+    @property
+    def pid(self) -> int:
+        """Of the process that started all others of it."""
+        return self._node.process.pid
+
+    @property
+    def endpoint(self) -> Endpoint:
+        port = urlsplit(self.api_url).port
+        assert port is not None
+        return Endpoint(port, workers_of(self.pid) if self._workers > 1 else (self.pid,))
+
+    @property
+    def _workers(self) -> int:
+        return int(self._node.settings.get("BULLION_WORKERS", "1"))
+
+    def launch_again(self) -> None:
+        """On the same store, at another port. Each launch of a program has its luck: see docs/scaling.md."""
+        self._node.stop()
+        self._node = start(self.folder, self._module, interpreter, **self._own_settings())
+        self.await_tradable()
+
+    def _own_settings(self) -> dict[str, str]:
+        return {name: value for name, value in self._node.settings.items() if not name.endswith("_PORT")}
+
+    def await_tradable(self) -> None:
+        await_tradable(self.api_url, BASE, self.keys[0], self._workers)
+        if self.live_keys:
+            await_tradable(self.api_url, LIVE_BASE, self.live_keys[0], self._workers)
+
+    def stop(self) -> None:
+        self._node.stop()
 
     def get(self, path: str) -> bytes:
         """What a client reads there, with the first key."""
@@ -98,34 +135,17 @@ def running_service(
     if many:
         make_store(settings["BULLION_DATABASE_URL"], 0)
         many_keys = add_traders(settings["BULLION_DATABASE_URL"], many)
-    with (
-        tempfile.TemporaryDirectory(prefix="bullion-bench-") as folder,
-        running(Path(folder), module, **settings) as node,
-    ):
-        with node.desk() as desk:
-            open_market(desk, live=live, book=book, symbols=symbols)
-            keys, live_keys = _accounts(desk, clients, live=live)
-        workers = int(settings.get("BULLION_WORKERS", "1"))
-        service = Service(
-            Path(folder),
-            node.api_url,
-            _endpoint(node, workers),
-            keys,
-            live_keys,
-            many_keys,
-            node.desk_url,
-            node.process.pid,
-        )
-        await_tradable(node.api_url, BASE, keys[0], workers)
-        if live:
-            await_tradable(node.api_url, LIVE_BASE, live_keys[0], workers)
-        yield service
-
-
-def _endpoint(node: Node, workers: int) -> Endpoint:
-    port = urlsplit(node.api_url).port
-    assert port is not None
-    return Endpoint(port, workers_of(node.process.pid) if workers > 1 else (node.process.pid,))
+    with tempfile.TemporaryDirectory(prefix="bullion-bench-") as folder:
+        node = start(Path(folder), module, interpreter, **settings)
+        service = Service(Path(folder), (), (), many_keys, module, node)
+        try:
+            with node.desk() as desk:
+                open_market(desk, live=live, book=book, symbols=symbols)
+                service.keys, service.live_keys = _accounts(desk, clients, live=live)
+            service.await_tradable()
+            yield service
+        finally:
+            service.stop()
 
 
 def _accounts(desk: DeskClient, clients: int, *, live: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
