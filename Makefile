@@ -1,5 +1,11 @@
 # Everything a person does with this checkout. `make help` lists it.
-PYTHON ?= python3
+
+# python3 of the PATH, unless it was built without optimisation and the distribution's can be used, which is built with it:
+# service and tests then need 10 to 20 % less of a processor.
+OPTIMISED := import sysconfig as s, sys; sys.exit("--enable-optimizations" not in s.get_config_var("CONFIG_ARGS"))
+USABLE := import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell ! python3 -c '$(OPTIMISED)' 2>/dev/null && /usr/bin/python3 -c '$(USABLE)' 2>/dev/null \
+          && echo /usr/bin/python3 || echo python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 # The extra pip flags keep one noisy line out of a first start; nothing is fetched but locked, hashed files.
@@ -108,7 +114,7 @@ $(VENV)/bin/python:
 		echo "Install it (on Debian: apt-get install python3), or name one: make PYTHON=python3.12 …"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "This Python cannot make virtual environments. On Debian: apt-get install python3-venv"; exit 1; }
-	@echo "Making a virtual environment in $(VENV)."
+	@echo "Making a virtual environment in $(VENV), with $(PYTHON)."
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pyproject.toml conformance/pyproject.toml | $(VENV)/bin/python
