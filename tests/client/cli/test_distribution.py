@@ -13,6 +13,7 @@ from sysconfig import get_path
 import pytest
 
 from bullion_client import __version__
+from tools.release.distributions import unpack
 
 ROOT = Path(__file__).resolve().parents[3]
 CLIENT = ROOT / "client"
@@ -99,8 +100,7 @@ def test_the_source_archive_gives_the_same_wheel(built: tuple[Path, Path], tmp_p
     wheel, archive = built
     with tarfile.open(archive) as opened:
         assert all(member.isfile() for member in opened)
-        opened.extractall(tmp_path, filter="data")
-    (project,) = tmp_path.iterdir()
+    project = unpack(archive, tmp_path / "unpacked")
     (again,) = build(project, tmp_path / "dist", "wheel")
     assert again.name == wheel.name
     assert again.read_bytes() == wheel.read_bytes()
