@@ -72,6 +72,32 @@ async def test_what_this_node_recorded_is_no_change_of_another(known: KnownBooks
     assert len(store.reads) == known_books._READS_WITHOUT_CHANGE
 
 
+async def test_a_locked_book_is_read_once_and_more_often_only_if_it_has_changed(
+    known: KnownBooks, store: Store
+) -> None:
+    await known.for_decision([1], again=False)
+    known.note_locked(1)  # By a transaction of this node, which does not change it.
+    store.reads.clear()
+    for _ in range(5):
+        await known.for_decision([1], again=False)
+    assert store.reads == [[1]]
+    known.note_locked(1)
+    store.versions[1] = 9  # By another node.
+    for _ in range(20):
+        assert (await known.for_decision([1], again=False))[1].version == 9
+    assert len(store.reads) == 2 + known_books._READS_WITHOUT_CHANGE
+
+
+async def test_a_lock_does_not_end_the_reads_after_a_conflict(known: KnownBooks, store: Store) -> None:
+    await known.for_decision([1], again=False)
+    known.note_conflict(store.book(1))
+    known.note_locked(1)
+    store.reads.clear()
+    for _ in range(20):
+        await known.for_decision([1], again=False)
+    assert len(store.reads) == known_books._READS_WITHOUT_CHANGE
+
+
 async def test_only_so_many_are_kept_and_those_that_are_needed_are_there(
     known: KnownBooks, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,11 +51,11 @@ class KnownBooks:
     def note_conflict(self, book: Book) -> None:
         """Another node has changed it; this is how it is now."""
         self._books[book.id] = book
-        self.note_shared(book.id)
+        self._shared[book.id] = _READS_WITHOUT_CHANGE
 
-    def note_shared(self, book_id: int) -> None:
-        """Another node is changing it."""
-        self._shared[book_id] = _READS_WITHOUT_CHANGE
+    def note_locked(self, book_id: int) -> None:
+        """Another transaction has locked it, maybe one of this node: one read tells whether it changes it."""
+        self._shared.setdefault(book_id, 1)
 
     def forget(self, book_ids: Iterable[int]) -> None:
         for book_id in book_ids:

@@ -323,12 +323,12 @@ class BookingQueue:
         return answer
 
     def _locked_out(self, plans: Sequence[Plan]) -> Sequence[QueueEntry]:
-        """The orders of books that another node has locked. The second time, they wait for the lock."""
+        """The orders of books that are locked. The second time, they wait for the lock."""
         entries = [entry for plan in plans for entry, _ in plan.outcomes]
         for entry in entries:
             entry.waits_for_lock, entry.found_locked = entry.found_locked, True
         for plan in plans:
-            self._books.note_shared(plan.before.id)
+            self._books.note_locked(plan.before.id)
         return entries
 
     def _is_current(self, plan: Plan, recorded: Recorded) -> bool:
