@@ -154,11 +154,12 @@ async def test_after_a_halt_is_committed_nobody_books(nodes: list[Node], engine:
     halted = asyncio.Event()
 
     async def client(number: int) -> list[tuple[bool, str]]:
-        told = []
-        for each in range(15):
+        """Some orders, and more until one was sent after the halt."""
+        told: list[tuple[bool, str]] = []
+        while len(told) < 15 or not told[-1][0]:
             after = halted.is_set()
-            node = nodes[(number + each) % 3]
-            told.append((after, await node.told(books[number % 5], f"{number} {each}")))
+            node = nodes[(number + len(told)) % 3]
+            told.append((after, await node.told(books[number % 5], f"{number} {len(told)}")))
         return told
 
     async def desk() -> None:
