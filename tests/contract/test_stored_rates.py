@@ -99,9 +99,9 @@ async def test_of_those_who_begin_at_once_one_publishes(rates: StoredRates, othe
 
 async def test_a_lease_that_ran_out_is_anothers(rates: StoredRates, other_engine: Engine) -> None:
     other = StoredRates(other_engine)
-    assert await rates.publish("one", 0.3, [tick("GOLD", 10)])
+    assert await rates.publish("one", 1.5, [tick("GOLD", 10)])
     assert not await other.publish("two", 5, [tick("GOLD", 11)])
-    await asyncio.sleep(0.35)
+    await asyncio.sleep(1.55)
     assert await other.publish("two", 5, [tick("GOLD", 12)])
     assert not await rates.publish("one", 5, [tick("GOLD", 13)])
     assert await held(rates) == {"GOLD": tick("GOLD", 12, moved_at_us=10)}
