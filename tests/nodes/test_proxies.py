@@ -22,6 +22,8 @@ from .ledger import Ledger
 
 CALLS = 200 if SCALE == 1 else 5_000
 _PAUSE_S = 1.0 if SCALE == 1 else 0.04
+_CALLS_MEANWHILE = CALLS // 4
+"""At least as many calls while nodes are replaced."""
 _DRAIN_S = "3"
 """As the page says of its examples."""
 
@@ -93,6 +95,7 @@ def _trade_through_proxies(deployment: Deployment, during: Callable[[], Awaitabl
     async def run(crowd: Crowd) -> None:
         async with crowd.calling():
             await during()
+            assert len(crowd.answers) >= _CALLS_MEANWHILE
             async with asyncio.timeout(600):
                 while len(crowd.answers) < CALLS:
                     await asyncio.sleep(0.05)
