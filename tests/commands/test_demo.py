@@ -134,29 +134,28 @@ def works(demo: Demo) -> None:
     assert {demo.me(key).json()["login_id"] for key in demo.keys} == {"aurum", "rajat"}
 
 
-def test_the_banners_lines_work_and_the_next_start_prints_the_same_keys(tmp_path: Path) -> None:
+def test_the_banners_lines_work_and_the_next_start_prints_the_same_keys_unless_one_is_revoked(
+    tmp_path: Path,
+) -> None:
     with running(tmp_path, interpreter) as demo:
         works(demo)
         keys, token = demo.keys, demo.desk_token
+        _it_trades_round_the_clock_in_the_sizes_of_its_market(demo)
         demo.desk("PATCH", "/accounts/aurum", {"firm_name": "Renamed"})
         done = demo.desk("GET", "/audit?limit=1")["total"]
         assert demo.stop() == 0
+        _its_log_is_json_without_secrets(demo)
     with running(tmp_path) as demo:
         works(demo)
         assert (demo.keys, demo.desk_token) == (keys, token)
         # What the desk changed stays changed, and nothing else was done.
         assert demo.desk("GET", "/accounts/aurum")["firm_name"] == "Renamed"
         assert demo.desk("GET", "/audit?limit=1")["total"] == done
-        assert demo.stop(signal.SIGINT) == 0
-
-
-def test_in_place_of_a_revoked_or_rotated_key_the_next_start_prints_another(tmp_path: Path) -> None:
-    with running(tmp_path) as demo:
-        keys = demo.keys
         demo.desk("POST", f"/keys/{keys[0].split('.')[2]}/revoke")
         demo.desk("POST", f"/keys/{keys[3].split('.')[2]}/rotate")
         assert demo.me(keys[0]).json()["detail"]["code"] == "credential_revoked"
-        assert demo.stop() == 0
+        assert demo.stop(signal.SIGINT) == 0
+    # In place of a revoked or rotated key it prints another.
     with running(tmp_path) as demo:
         works(demo)
         assert demo.keys[1:3] == keys[1:3]
@@ -164,16 +163,16 @@ def test_in_place_of_a_revoked_or_rotated_key_the_next_start_prints_another(tmp_
         assert demo.desk("GET", "/accounts")["total"] == 2
 
 
-def test_the_demo_trades_round_the_clock_in_the_sizes_of_its_market(tmp_path: Path) -> None:
-    with running(tmp_path) as demo:
-        symbols = demo.desk("GET", "/symbols")["items"]
-        assert demo.desk("GET", "/switches")["trading_hours"] is None
-        secrets = [key.rpartition(".")[2] for key in demo.keys] + [demo.desk_token]
-        works(demo)
-        assert demo.stop() == 0
+def _it_trades_round_the_clock_in_the_sizes_of_its_market(demo: Demo) -> None:
+    symbols = demo.desk("GET", "/symbols")["items"]
+    assert demo.desk("GET", "/switches")["trading_hours"] is None
     sizes = {(each["metal"], each["unit"], each["minimum"], each["step"]) for each in symbols}
     assert sizes == {("gold", "g", "1.0000", "1.0000"), ("silver", "kg", "1.0000", "1.0000")}
-    # Its log is one JSON object a line and has none of the secrets that the banner shows.
+
+
+def _its_log_is_json_without_secrets(demo: Demo) -> None:
+    """Of a demo that has stopped: one JSON object a line, and none of the secrets that the banner shows."""
+    secrets = [key.rpartition(".")[2] for key in demo.keys] + [demo.desk_token]
     log = demo.log.read_text()
     assert [json.loads(line)["event"] for line in log.splitlines()][-1] == "stopped"
     assert [secret for secret in secrets if secret in log] == []

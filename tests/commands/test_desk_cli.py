@@ -75,10 +75,9 @@ def prepared(original: Path, tmp_path: Path) -> Shell:
 
 
 @pytest.fixture
-def on_postgres(postgres: Postgres, tmp_path: Path) -> Shell:
-    return set_up(
-        Shell(tmp_path, {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": postgres.new_database()})
-    )
+def on_postgres(postgres: Postgres, schema_template: str, tmp_path: Path) -> Shell:
+    address = postgres.new_database(schema_template)
+    return set_up(Shell(tmp_path, {"BULLION_SECRET": SECRET, "BULLION_DATABASE_URL": address}))
 
 
 @pytest.mark.parametrize("store", ["prepared", "on_postgres"])
@@ -267,18 +266,15 @@ def test_misuse_is_told_with_exit_code_two(prepared: Shell, words: list[str], sa
     assert said in prepared.refused("desk", *words, code=2)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_what_hurts_is_not_done_unasked(prepared: Shell) -> None:
+    before = prepared.desk("audit", "list")["total"]
+    for words in (
         ["keys", "revoke", "0" * 16],
         ["tokens", "delete", "0" * 16],
         ["switches", "set", "production=true"],
         ["accounts", "reset-test-book", "aurum"],
-    ],
-)
-def test_what_hurts_is_not_done_unasked(prepared: Shell, words: list[str]) -> None:
-    before = prepared.desk("audit", "list")["total"]
-    assert "--yes" in prepared.refused("desk", *words, code=2)
+    ):
+        assert "--yes" in prepared.refused("desk", *words, code=2), words
     assert prepared.desk("audit", "list")["total"] == before
 
 
@@ -343,21 +339,24 @@ def test_the_doctor_finds_nothing_wrong(prepared: Shell) -> None:
     assert all(line.startswith("ok ") for line in done.stdout.splitlines())
 
 
-def test_the_doctor_beside_a_running_service(tmp_path: Path, postgres: Postgres, redis: Redis) -> None:
-    settings = {"BULLION_DATABASE_URL": postgres.new_database(), "BULLION_REDIS_URL": redis.url}
+def test_the_doctor_beside_a_running_service(
+    tmp_path: Path, postgres: Postgres, schema_template: str, redis: Redis
+) -> None:
+    address = postgres.new_database(schema_template)
+    settings = {"BULLION_DATABASE_URL": address, "BULLION_REDIS_URL": redis.url}
     with running(tmp_path, **settings) as node:
         done = Shell(tmp_path, node.settings).run("doctor")
     assert done.returncode == 0
     assert "redis: answers." in done.stdout
 
 
-def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> None:
+def test_commands_and_the_doctor_tell_what_cannot_be_read(prepared: Shell) -> None:
     """On SQLite, whose store a test can reach into without a server."""
-    shell = set_up(Shell(tmp_path, {"BULLION_SECRET": SECRET}))
+    shell = prepared
     for code in ("GOLD", "OTHER"):
         shell.desk("symbols", "put", code, "--file", "-", stdin=json.dumps(SYMBOL))
     shell.desk("duties", "put", "customs", "2026-01-01=5")
-    with contextlib.closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+    with contextlib.closing(sqlite3.connect(shell.folder / "var" / "bullion.db")) as store, store:
         store.execute("UPDATE symbols SET pricing = 'rubbish' WHERE code = 'GOLD'")
         store.execute("UPDATE duties SET from_date = 'someday'")
     listed = shell.run("desk", "symbols", "list")
@@ -386,10 +385,8 @@ def test_commands_and_the_doctor_tell_what_cannot_be_read(tmp_path: Path) -> Non
         ({"BULLION_MARKET": "none.toml"}, "BAD  market: BULLION_MARKET: none.toml cannot be read"),
     ],
 )
-def test_the_doctor_says_what_is_wrong(tmp_path: Path, settings: dict[str, str], said: str) -> None:
-    shell = Shell(tmp_path, {"BULLION_SECRET": SECRET})
-    assert shell.run("migrate").returncode == 0
-    done = shell.run("doctor", **settings)
+def test_the_doctor_says_what_is_wrong(prepared: Shell, settings: dict[str, str], said: str) -> None:
+    done = prepared.run("doctor", **settings)
     assert done.returncode == 1
     assert said in done.stdout
     assert "Traceback" not in done.stderr

@@ -299,7 +299,7 @@ def resolved(deployment: Deployment, within_s: float, but: str = "") -> float:
     started = time.monotonic()
     while left := deployment.pending(but):
         assert time.monotonic() - started < within_s, f"{left} orders are pending after {within_s} s"
-        time.sleep(0.2)
+        time.sleep(0.4)
     return time.monotonic() - started
 
 

@@ -15,6 +15,8 @@ from .fixtures import Deployment, flood
 from .scale import SCALE
 
 AT_ONCE = 4
+ORDERS = 5 if SCALE == 1 else 6
+"""Of each client, one of them a test order."""
 NAMES = [name for name, point in POINTS.items() if point.often or SCALE > 1]
 # Between two transactions it is the same which engine keeps what was committed.
 _ON_SQLITE = [pytest.mark.stacks_in_turn(only="sqlite")] if SCALE == 1 else []
@@ -27,7 +29,7 @@ def dies_at(name: str, deployment: Deployment) -> None:
     try:
         deployment.wishes(1)
         deployment.learn_all(node)
-        programs = deployment.wishes(6)
+        programs = deployment.wishes(ORDERS)
         # One client's program runs twice: it sends the same keys at the same time.
         twice = programs[0]
         (folder / "arming").write_text(str(POINTS[name].time))

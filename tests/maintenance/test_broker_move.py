@@ -29,14 +29,18 @@ ALL_SCOPES = ["account:read", "orders:read", "orders:write", "webhooks:manage"]
 
 
 @pytest.fixture(scope="module")
-def deployments(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployments]:
+def deployments(
+    postgres: Postgres, schema_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployments]:
     second = Postgres()
     folders = [tmp_path_factory.mktemp(name) for name in ("old", "new", "command")]
     settings = {"BULLION_PRODUCTION": "on", "BULLION_WEBHOOK_ALLOW_PRIVATE": "on"}
     try:
         second.make()
         with (
-            running(folders[0], BULLION_DATABASE_URL=postgres.new_database(), **settings) as old,
+            running(
+                folders[0], BULLION_DATABASE_URL=postgres.new_database(schema_template), **settings
+            ) as old,
             running(folders[1], BULLION_DATABASE_URL=second.new_database(), **settings) as new,
         ):
             yield Deployments(old, new, folders[2])

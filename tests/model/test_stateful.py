@@ -34,7 +34,7 @@ from . import invariants
 from .model import Account, Answer, Body, Symbol
 
 SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
-EXAMPLES, STEPS, ENOUGH = (16, 40, 50) if SCALE == 1 else (60 * SCALE, 40, 100)
+EXAMPLES, STEPS, ENOUGH = (10, 40, 30) if SCALE == 1 else (60 * SCALE, 40, 100)
 BASE = "/api/trading/test/v1"
 TOLERANCE = Decimal("0.5")
 LIMITS = [Decimal(text) for text in ("0", "1", "10", "75.5", "1000", "100000")]

@@ -8,7 +8,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -18,7 +17,7 @@ from tests.kills.scale import SCALE
 from tests.support.metrics import metrics_of
 from tests.support.node import Node, running, until
 from tests.support.orders import Market, Trader
-from tests.support.processes import children
+from tests.support.processes import children, environment_of
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Crowd, Rotation
@@ -29,6 +28,10 @@ WAITING = 8
 JSON = b"Content-Type: application/json"
 BODY = b'{"symbol_code":"GOLD","trade_type":"buy","quantity":1}'
 COUNTS = (2, 3, 1) if SCALE == 1 else (2, 4, 1, 3, 2, 5, 1, 2)
+_PAUSE_S = 0.25 if SCALE == 1 else 0.05
+"""Between the calls of each of twelve clients."""
+_CALLS_MIN = 10
+"""During each reload."""
 
 
 class Pool(NamedTuple):
@@ -51,13 +54,9 @@ class Pool(NamedTuple):
 
 
 def place_of(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/environ").read_text("utf-8").split("\0"):
-        name, _, value = line.partition("=")
-        if name == ENVIRON:
-            place = json.loads(value)["place"]
-            assert isinstance(place, int)
-            return place
-    raise LookupError(f"process {pid} has no place")
+    place = json.loads(environment_of(pid)[ENVIRON])["place"]
+    assert isinstance(place, int)
+    return place
 
 
 def total(node: Node, beginning: str) -> float:
@@ -87,15 +86,17 @@ async def _reload_under_load(pool: Pool, crowd: Crowd) -> None:
     node = pool.node
     async with crowd.calling():
         for done, workers in enumerate(COUNTS, 1):
+            before = len(crowd.answers)
             reload(node, str(workers))
             await asyncio.to_thread(until, lambda done=done: len(node.entries("restarted")) == done, 90)
+            assert len(crowd.answers) - before >= _CALLS_MIN
             assert node.entries("restarted")[-1]["workers"] == workers
             found = await asyncio.to_thread(children, node.process.pid)
             assert sorted(place_of(pid) for pid in found) == list(range(workers))
 
 
 def test_a_reload_that_changes_the_number_of_workers_fails_no_call(pool: Pool) -> None:
-    crowd = Crowd(Rotation(pool.node), pool.traders, pause_s=0.05)
+    crowd = Crowd(Rotation(pool.node), pool.traders, pause_s=_PAUSE_S)
     asyncio.run(_reload_under_load(pool, crowd))
     print(f"\n{len(crowd.answers)} orders while the number of workers went to {COUNTS}")
     assert crowd.failures == []

@@ -35,6 +35,7 @@ class Deployment:
     database_url: str
     nodes: list[Node]
     start_cpu_s: list[float]
+    """Of those that are new interpreters."""
 
     def sessions(self) -> int:
         database = self.database_url.rpartition("/")[2]
@@ -52,8 +53,8 @@ def deployment(
     }
     folder = tmp_path_factory.mktemp("full-load")
     with contextlib.ExitStack() as stack:
-        nodes, start_cpu_s = [], []
-        for _ in range(3):
+        nodes, start_cpu_s = [stack.enter_context(running(folder, **settings))], []
+        for _ in range(2):
             nodes.append(stack.enter_context(running(folder, "bullion", interpreter, **settings)))
             start_cpu_s.append(cpu_s(nodes[-1].process.pid))
         yield Deployment(postgres, settings["BULLION_DATABASE_URL"], nodes, start_cpu_s)
@@ -112,7 +113,7 @@ def orders(chance: random.Random, count: int) -> Iterator[tuple[str, dict[str, A
 def test_a_node_starts_within_two_seconds_where_the_store_is_there(deployment: Deployment) -> None:
     """Told by what its processor did, which does not grow with whatever else the machine has to do."""
     print(f"\nto its first call: {[f'{each:.2f} s' for each in deployment.start_cpu_s]} of processor time")
-    assert min(deployment.start_cpu_s[1:]) < 2
+    assert min(deployment.start_cpu_s) < 2
 
 
 def codes(answers: Sequence[Answered]) -> Counter[str]:
@@ -138,7 +139,7 @@ def test_budgets_allocations_and_keys_hold_on_two_nodes_at_full_load(deployment:
         jobs = [
             Job(trader, node, key, body)
             for trader in narrow
-            for key, body in orders(chance, 60 * SCALE)
+            for key, body in orders(chance, 40 if SCALE == 1 else 60 * SCALE)
             for node in nodes
         ]
         chance.shuffle(jobs)
@@ -169,7 +170,7 @@ def test_budgets_allocations_and_keys_hold_on_two_nodes_at_full_load(deployment:
 
 def test_books_that_three_nodes_want_to_change_at_once(deployment: Deployment) -> None:
     """First each account at one node, then every account at all: the difference is what retries cost."""
-    count = 300 * SCALE
+    count = 200 if SCALE == 1 else 300 * SCALE
     with Market.open(deployment.nodes[0]) as market:
         traders = [market.trader() for _ in range(20)]
         answers: list[Answered] = []

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.kills.scale import SCALE
-from tests.support.node import SECRET, Node, interpreter, own_address, start
+from tests.support.node import SECRET, Node, own_address, start
 from tests.support.orders import Market
 from tests.support.proxies import proxies
 from tests.support.release import Installation, command, later, older
@@ -22,6 +22,8 @@ from .ledger import Ledger
 
 CALLS = 200 if SCALE == 1 else 5_000
 _PAUSE_S = 1.0 if SCALE == 1 else 0.04
+_CALLS_MEANWHILE = CALLS // 4
+"""At least as many calls while nodes are replaced."""
 _DRAIN_S = "3"
 """As the page says of its examples."""
 
@@ -37,40 +39,40 @@ class _Proxies(Rotation):
 class Deployment:
     """Two nodes with addresses of their own, the first with two workers."""
 
-    folder: Path
+    installed: Installation
     settings: dict[str, str]
     nodes: list[Node]
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, folder: Path, **settings: str) -> Iterator["Deployment"]:
+    def open(cls, installed: Installation, **settings: str) -> Iterator["Deployment"]:
         given = {"BULLION_DRAIN_S": _DRAIN_S, "BULLION_TRUSTED_PROXIES": "127.0.0.1", **settings}
-        deployment = cls(folder, given, [])
+        deployment = cls(installed, given | installed.settings, [])
         try:
             for workers in ("2", "1"):
                 # An address that nobody else uses: whoever calls from 127.0.0.1 could take the port while the
                 # node is away.
                 own = {"BULLION_HOST": own_address(), "BULLION_PORT": str(free_port())}
-                node = start(folder, "bullion", interpreter, BULLION_WORKERS=workers, **own, **given)
-                deployment.nodes.append(node)
+                deployment.nodes.append(deployment.start(BULLION_WORKERS=workers, **own))
             yield deployment
         finally:
             for node in deployment.nodes:
                 node.stop(signal.SIGKILL if node.process.poll() is None else signal.SIGTERM)
 
+    def start(self, **settings: str) -> Node:
+        return start(self.installed.folder, "bullion", self.installed.launch, **self.settings, **settings)
+
     @property
     def addresses(self) -> list[str]:
         return [urlsplit(node.api_url).netloc for node in self.nodes]
 
-    async def stop_and_start(self, place: int, **settings: str) -> None:
+    async def stop_and_start(self, place: int) -> None:
         """As a person does it: the next node is touched when this one is ready."""
         node = self.nodes[place]
         assert await asyncio.to_thread(node.stop) == 0
         assert not node.entries("calls_aborted")
-        given = node.settings | settings
-        self.nodes[place] = await asyncio.to_thread(
-            lambda: start(self.folder, "bullion", interpreter, **given)
-        )
+        own = {name: value for name, value in node.settings.items() if name not in self.settings}
+        self.nodes[place] = await asyncio.to_thread(lambda: self.start(**own))
 
     async def hang_up(self, place: int) -> None:
         node = self.nodes[place]
@@ -93,6 +95,7 @@ def _trade_through_proxies(deployment: Deployment, during: Callable[[], Awaitabl
     async def run(crowd: Crowd) -> None:
         async with crowd.calling():
             await during()
+            assert len(crowd.answers) >= _CALLS_MEANWHILE
             async with asyncio.timeout(600):
                 while len(crowd.answers) < CALLS:
                     await asyncio.sleep(0.05)
@@ -125,7 +128,7 @@ def test_an_upgrade_that_is_put_back(postgres: Postgres, settings: dict[str, str
     database = settings["BULLION_DATABASE_URL"].rpartition("/")[2]
     installed = Installation(tmp_path)
     installed.install(older())
-    with Deployment.open(tmp_path, **settings, **installed.settings) as deployment:
+    with Deployment.open(installed, **settings) as deployment:
 
         async def upgrade_and_put_back() -> None:
             done = await asyncio.to_thread(

@@ -19,7 +19,7 @@ from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, s
 from tests.support.servers import Postgres, Redis
 
 ME = "/api/trading/test/v1/me"
-_AT_ONCE = 5 if SCALE == 1 else 10
+_AT_ONCE = 3 if SCALE == 1 else 10
 
 
 @pytest.fixture

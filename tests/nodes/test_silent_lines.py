@@ -21,7 +21,7 @@ from tests.support.tcp_proxy import TcpProxy, tcp_proxy
 NORMAL_WITHIN_S = 5.0
 CLIENTS = 3
 """In each environment."""
-PAUSE_S = 0.25
+PAUSE_S = 0.4
 WATCHED_S = 2.0
 """For how long orders have to stay normal afterwards."""
 

@@ -25,6 +25,10 @@ from .plain_client import REFUSED, PlainClients, place
 _DELAY_S = 0.05
 _IDLE_CONNECTIONS = 120 if SCALE == 1 else 300
 _CLIENTS = 12 if SCALE == 1 else 24
+_PAUSE_S = 0.06 if SCALE == 1 else 0.01
+"""Between the calls of each client."""
+_SERVED_MIN = 20
+"""Calls before or during a stop that are served."""
 _SENDING_S = 0.6
 """From shortly before the signal."""
 _CLOSED_BEFORE = "closed before the order was sent"
@@ -89,9 +93,11 @@ def test_a_stop_serves_or_refuses_every_new_connection(
     settings: dict[str, str], tmp_path: Path, drain_s: str
 ) -> None:
     with running(tmp_path, BULLION_DRAIN_S=drain_s, **settings) as node, Market.open(node) as market:
-        clients = PlainClients(node.api_url, [market.trader() for _ in range(5)], number=_CLIENTS)
+        traders = [market.trader() for _ in range(5)]
+        clients = PlainClients(node.api_url, traders, number=_CLIENTS, pause_s=_PAUSE_S)
         asyncio.run(_stop_while_they_call(node, clients))
     assert clients.outcomes.keys() == {"201", REFUSED}
+    assert clients.outcomes["201"] >= _SERVED_MIN
     assert len(node.entries("draining")) == int(drain_s) * int(settings["BULLION_WORKERS"])
     assert node.process.returncode == 0
     assert not node.entries("calls_aborted")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.node import SECRET, Node, interpreter, running, until
+from tests.support.node import SECRET, Node, running, until
 from tests.support.processes import children
 from tests.support.release import CONTRACT, LEVEL, Installation, command, later, older
 from tests.support.servers import Postgres, Redis
@@ -44,7 +44,7 @@ def test_with_postgresql_only_the_command_migrates(
 
     newer = later(tmp_path, CONTRACT)
     with running(
-        tmp_path, "bullion", interpreter, BULLION_WORKERS="2", **settings, **installed.settings
+        tmp_path, "bullion", installed.launch, BULLION_WORKERS="2", **settings, **installed.settings
     ) as node:
         installed.install(newer)
         node.process.send_signal(signal.SIGHUP)
@@ -73,7 +73,7 @@ def test_with_postgresql_only_the_command_migrates(
 
 def test_on_sqlite_a_restart_leaves_the_older_node_in_place(tmp_path: Path, installed: Installation) -> None:
     settings = {"BULLION_SECRET": SECRET}
-    with running(tmp_path, "bullion", interpreter, **settings, **installed.settings) as node:
+    with running(tmp_path, "bullion", installed.launch, **settings, **installed.settings) as node:
         newer = later(tmp_path)
         installed.install(newer)
         node.process.send_signal(signal.SIGHUP)

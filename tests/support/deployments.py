@@ -20,7 +20,7 @@ from .orders import Trader
 from .production import store_says
 
 _PATIENCE_S = 30.0
-_PACE_S = 0.01
+_PACE_S = 0.15
 """Between two orders, so that the machine has time for what is tested."""
 
 

@@ -97,7 +97,7 @@ def _become(request: StartRequest, given: Sequence[int]) -> StartRequest:
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.path[:1] = [request.folder, *filter(None, [request.environment.get("PYTHONPATH")])]
     sys.argv[1:] = request.arguments
-    if request.environment.get("BULLION_WORKERS", "1") != "1":
+    if request.arguments[:1] == ["serve"]:
         fork_workers(lambda: _run("bullion"))
     return request
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from .forked_process import CHECKOUT
 
-_PAUSE_S = 0.002
+_PAUSE_S = 0.005
 
 
 @contextmanager

@@ -7,13 +7,16 @@ what it promises to the release after it is what a test can hold it to.
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bullion.store.schema import code_level
 
 from .command import environment
-from .forked_process import CHECKOUT
+from .forked_process import CHECKOUT, Process, serving
+from .node import interpreter
 
 LEVEL = code_level("postgres")
 EXPAND = f"""-- oldest level: {LEVEL}
@@ -40,6 +43,11 @@ class Installation:
         link = self.folder / "next"
         link.symlink_to(source, target_is_directory=True)
         link.replace(self.folder / "current")
+
+    def launch(self, module: str, folder: Path, environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
+        """For `start`: a fork while this checkout is installed, whose code the fork server has imported."""
+        runs_checkout = (self.folder / "current").resolve() == older()
+        return (serving if runs_checkout else interpreter)(module, folder, environment)
 
 
 def older() -> Path:
