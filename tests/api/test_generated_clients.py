@@ -96,5 +96,6 @@ def test_openapi_typescript(service: Service, tmp_path: Path) -> None:
     run(tmp_path, generator, str(DESCRIPTION), "--output", "schema.d.ts")
     shutil.copy(PROGRAMS / "typescript.ts", tmp_path)
     options = ("--strict", "--target", "es2022", "--module", "commonjs", "--lib", "es2022,dom")
-    run(tmp_path, compiler, *options, "typescript.ts")
+    # The compiler's own libraries are not ours to check.
+    run(tmp_path, compiler, *options, "--skipDefaultLibCheck", "typescript.ts")
     assert json.loads(run(tmp_path, node, "typescript.js", *service)) == EXPECTED

@@ -13,6 +13,7 @@ _PACKAGE = "chromium-headless-shell"
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-software-rasterizer",  # A page is drawn without an emulated graphics card.
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
