@@ -204,7 +204,7 @@ def clients_are_found_by_login_and_firm_in_any_case(page: Page) -> None:
 def test_a_lock_ends_with_its_time_a_change_escape_or_a_price_that_moved(
     someone: Visitor, dealing: Dealing, dealer: str
 ) -> None:
-    someone.install_clock()
+    someone.page.clock.install()
     page = someone.open(dealer, FILLED)
     lock(page)
     expect(page.locator("body")).to_have_class(re.compile("price-locked"))

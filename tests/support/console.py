@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from .command import environment
 from .forked_process import Process, serving
@@ -90,9 +89,7 @@ class Visitor:
     page: Page
     console: ConsoleProcess
     troubles: list[str] = field(default_factory=list)
-    origins: set[str] = field(default_factory=set)
-    context_may_be_kept: bool = True
-    """For another visitor, whose profile is as empty as a new one."""
+    hosts: set[str] = field(default_factory=set)
     _expected: list[str] = field(default_factory=list)
 
     def expect_trouble(self, pattern: str) -> None:
@@ -114,11 +111,6 @@ class Visitor:
         self.page.goto(f"{url}/{page}")
         return self.page
 
-    def install_clock(self) -> None:
-        """Time passes as the test wants. The clock stays in the profile, so nobody else gets that."""
-        self.context_may_be_kept = False
-        self.page.clock.install()
-
     def confirm(self, button: str, confirm: str | None = None) -> None:
         """Press a button that asks first, and say yes."""
         self.page.get_by_role("button", name=button, exact=True).click()
@@ -139,52 +131,22 @@ class Visitor:
             each for each in self.troubles if not any(re.search(pattern, each) for pattern in self._expected)
         ]
         assert unexpected == []
-        assert {urlsplit(origin).hostname for origin in self.origins} <= {_ON_LOOPBACK}
-
-
-_unused_contexts: WeakKeyDictionary[Browser, list[BrowserContext]] = WeakKeyDictionary()
-"""Profiles that visitors have left, emptied. A new one has a process and reads scripts and styles again."""
+        assert self.hosts <= {_ON_LOOPBACK}
 
 
 @contextlib.contextmanager
 def visitor(browser: Browser, console: ConsoleProcess, **options: Any) -> Iterator[Visitor]:
     """With an address of their own, as the throttle sees it."""
-    unused = _unused_contexts.setdefault(browser, [])
-    context = unused.pop() if unused and not options else browser.new_context(**options)
-    kept = False
+    headers = {"X-Forwarded-For": own_address()}
+    context = browser.new_context(extra_http_headers=headers, **options)
     try:
-        context.set_extra_http_headers({"X-Forwarded-For": own_address()})
-        someone = Visitor(context.pages[0] if context.pages else context.new_page(), console)
+        someone = Visitor(context.new_page(), console)
         page = someone.page
         page.set_default_timeout(20_000)
         page.on("pageerror", lambda error: someone.troubles.append(str(error)))
         page.on("console", someone.hear)
-        page.on("request", lambda request: someone.origins.add(_origin(request.url)))
+        page.on("request", lambda request: someone.hosts.add(urlsplit(request.url).hostname or ""))
         yield someone
         someone.check()
-        if someone.context_may_be_kept and not options:
-            _empty(context, someone.origins)
-            unused.append(context)
-            kept = True
     finally:
-        if not kept:
-            context.close()
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
-def _empty(context: BrowserContext, origins: set[str]) -> None:
-    """What is left are the scripts and styles, which never change under one address."""
-    page = context.new_page()  # Before the others are closed, so that their process stays.
-    for other in context.pages:
-        if other is not page:
-            other.close()
-    context.set_offline(False)
-    context.clear_cookies()
-    session = context.new_cdp_session(page)
-    for origin in origins:
-        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-    session.detach()
+        context.close()
