@@ -7,11 +7,12 @@ may never be answered although its server has recovered, and another server may 
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode
 
 import asyncpg
 
@@ -100,15 +101,18 @@ async def _success(
 
 
 def one_by_one(url: str) -> list[str]:
-    """One address for each host that the given address names."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return [url]  # The driver says what is wrong with it.
-    login, at, hosts = parts.netloc.rpartition("@")
+    """One address for each host that the given address names.
+
+    Not with `urlsplit`: recent versions of Python refuse several hosts if one is an IPv6 address.
+    """
+    scheme, separator, rest = url.partition("://")
+    netloc = re.split("[/?#]", rest, maxsplit=1)[0]
+    path, _, query = rest[len(netloc) :].partition("?")
+    login, at, hosts = netloc.rpartition("@")
     if "," in hosts:
-        return [urlunsplit(parts._replace(netloc=f"{login}{at}{host}")) for host in hosts.split(",")]
-    given = dict(parse_qsl(parts.query))
+        after = rest[len(netloc) :]
+        return [f"{scheme}{separator}{login}{at}{host}{after}" for host in hosts.split(",")]
+    given = dict(parse_qsl(query))
     if hosts or "," not in given.get("host", ""):
         return [url]
     names = given["host"].split(",")
@@ -117,4 +121,4 @@ def one_by_one(url: str) -> list[str]:
         ports *= len(names)
     pairs = zip(names, ports, strict=False)
     queries = [given | {"host": name} | ({"port": port} if port else {}) for name, port in pairs]
-    return [urlunsplit(parts._replace(query=urlencode(query))) for query in queries]
+    return [f"{scheme}{separator}{netloc}{path}?{urlencode(each)}" for each in queries]
