@@ -27,6 +27,10 @@ class OpenEnum(StrEnum):
         unknown._value_ = value
         return unknown
 
+    def __reduce_ex__(self, _protocol: object, /) -> tuple[type[Self], tuple[str]]:
+        """By value: before Python 3.11.4, enums are pickled by name, which an unknown value has not."""
+        return type(self), (self.value,)
+
 
 class Environment(OpenEnum):
     """Where orders go. A key belongs to exactly one environment."""
