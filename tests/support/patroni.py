@@ -19,6 +19,7 @@ from .node import until
 from .processes import children
 from .servers import Postgres, _as_nobody, _new_folder, find, free_port, wait_for_port
 from .shown import shown
+from .simple_query import QueryFailed
 
 _PAGE = ROOT / "docs/failover.md"
 _SHORT = {"ttl": 5, "loop_wait": 1, "retry_timeout": 2}
@@ -90,7 +91,7 @@ class Member:
     def accepts_writes(self) -> bool:
         try:
             return self.server.sql("SHOW transaction_read_only") == "off"
-        except subprocess.CalledProcessError:
+        except (QueryFailed, OSError):
             return False
 
     def signal(self, number: int) -> None:
