@@ -1,7 +1,7 @@
 # Everything a person does with this checkout. `make help` lists it.
 
 # python3 of the PATH, unless it was built without optimisation and the distribution's can be used, which is built with it:
-# service and tests then need 10 to 20 % less of a processor.
+# the service then takes about a tenth less CPU time.
 OPTIMISED := import sysconfig as s, sys; sys.exit("--enable-optimizations" not in s.get_config_var("CONFIG_ARGS"))
 USABLE := import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell ! python3 -c '$(OPTIMISED)' 2>/dev/null && /usr/bin/python3 -c '$(USABLE)' 2>/dev/null \
