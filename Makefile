@@ -77,7 +77,7 @@ generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, 
 docs: $(VENV)/.docs-ok ## Build the documentation as a site, into build/site
 	@$(BIN)/python -m tools.site
 
-bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some ten minutes
+bench: $(VENV)/.dev-ok ## Measure speed as ratios to bare servers, in some twenty minutes
 	@$(BIN)/python -m tools.servers
 	@$(BIN)/python -m bench
 

@@ -64,11 +64,8 @@ class Service:
     def launch_again(self) -> None:
         """On the same store, at another port. Each launch of a program has its luck: see docs/scaling.md."""
         self._node.stop()
-        self._node = start(self.folder, self._module, interpreter, **self._own_settings())
+        self._node = start(self.folder, self._module, interpreter, **self._node.settings)
         self.await_tradable()
-
-    def _own_settings(self) -> dict[str, str]:
-        return {name: value for name, value in self._node.settings.items() if not name.endswith("_PORT")}
 
     def await_tradable(self) -> None:
         await_tradable(self.api_url, BASE, self.keys[0], self._workers)

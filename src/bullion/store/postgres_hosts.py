@@ -107,10 +107,10 @@ def one_by_one(url: str) -> list[str]:
     """
     scheme, separator, rest = url.partition("://")
     netloc = re.split("[/?#]", rest, maxsplit=1)[0]
-    path, _, query = rest[len(netloc) :].partition("?")
+    after = rest[len(netloc) :]
+    path, _, query = after.partition("?")
     login, at, hosts = netloc.rpartition("@")
     if "," in hosts:
-        after = rest[len(netloc) :]
         return [f"{scheme}{separator}{login}{at}{host}{after}" for host in hosts.split(",")]
     given = dict(parse_qsl(query))
     if hosts or "," not in given.get("host", ""):
