@@ -25,9 +25,10 @@ pytestmark = pytest.mark.anyio
 BOOK = Book(4, Position(0, 10**9), Position(0, 10**9), 0, 0, 0, 7)
 
 
-@pytest.fixture
-def engine_name() -> str:
-    return "postgres"
+@pytest.fixture(params=["postgres"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """As a parameter, from which `--quick` sees that these tests need a server."""
+    return str(request.param)
 
 
 class Watched(PostgresLedger):
