@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import pytest
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.anyio
 
 GRAM = 999
 """The fine milligrams of a gram of usual gold."""
+SIDES = ("buy", "buy", "sell")
 
 
 class House:
@@ -292,6 +294,79 @@ async def test_an_order_that_is_to_go_to_the_venue_is_not_confirmed_by_the_book(
     to_hedge = await dealings.to_hedge(order)
     assert (await house.book.judge(to_hedge)).status == "pending"
     assert (await dealings.request(order))["tries"] == 0
+
+
+async def test_on_postgresql_orders_with_plenty_of_room_take_one_statement(
+    postgres_engine: PostgresEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House(await Dealings.open(postgres_engine, 3))
+    await house.open()
+    placed = [
+        await house.place(book, side, 30) for book, side in zip(house.dealings.books, SIDES, strict=True)
+    ]
+    with monkeypatch.context() as patched:
+        patched.delattr(PostgresEngine, "write")
+        orders = await asyncio.gather(*map(house.book.judge, placed))
+    assert [order.status for order in orders] == ["open"] * 3
+    assert sorted(order.deal_no or 0 for order in orders) == [1, 2, 3]
+    assert (await house.position()).client_mg == -30 * GRAM
+    entered = await house.dealings.rows("SELECT name FROM book_entries WHERE kind = 'deal' ORDER BY ordinal")
+    assert [row["name"] for row in entered] == sorted(order.id for order in orders)
+    await house.sound()
+
+
+async def judged_while(
+    house: House, order: ToHedge, changes: Callable[[Transaction], Awaitable[None]]
+) -> Order:
+    """The order, judged while a transaction has made these changes and is not committed yet."""
+    engine = house.dealings.engine
+    waiting = (
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '-- confirm_in_book%'"
+    )
+
+    async def body(transaction: Transaction) -> asyncio.Task[Order]:
+        await changes(transaction)
+        judged = asyncio.create_task(house.book.judge(order))
+        while not await house.dealings.rows(waiting):
+            assert not judged.done()
+            await asyncio.sleep(0.01)
+        return judged
+
+    return await asyncio.wait_for(await engine.write("changes", body), 10)
+
+
+async def test_on_postgresql_an_order_does_not_pass_one_that_is_held_back_at_the_same_time(
+    postgres_engine: PostgresEngine,  # noqa: F811
+) -> None:
+    house = House(await Dealings.open(postgres_engine, 2))
+    await house.open()
+    first, second = house.dealings.books
+    elder, younger = await house.place(first, "buy", 101), await house.place(second, "buy", 10)
+
+    async def hold_elder(transaction: Transaction) -> None:
+        await transaction.run("lock_deals", "main")
+        await transaction.run("hold_hedge", elder.order.book_id, elder.order.ordinal, "It waits.")
+
+    assert (await judged_while(house, younger, hold_elder)).status == "pending"
+    assert (await house.position()).client_mg == 0
+    assert (await house.dealings.request(younger.order))["tries"] == 1
+    await house.sound()
+
+
+async def test_on_postgresql_an_order_does_not_take_room_that_is_taken_away_at_the_same_time(
+    postgres_engine: PostgresEngine,  # noqa: F811
+) -> None:
+    house = House(await Dealings.open(postgres_engine, 1))
+    await house.open()
+    order = await house.place(house.dealings.books[0], "buy", 10)
+
+    async def lower_limit(transaction: Transaction) -> None:
+        await transaction.run("set_book_terms", "main", Metal.GOLD.value, "book", 9 * GRAM, 0)
+
+    assert (await judged_while(house, order, lower_limit)).status == "pending"
+    assert (await house.position()).client_mg == 0
+    await house.sound()
 
 
 async def test_the_limit_holds_while_a_hundred_clients_deal_at_once(engine: Engine) -> None:

@@ -80,24 +80,42 @@ class StoredHouseBook:
             own[order.book_id, order.ordinal] = each
         orders: dict[Judged, Order] = {}
         for name, fresh in by_book.items():
-            found = await self._judge(name, {place: each.to_hedge.order for place, each in fresh.items()})
+            found = await self._judge(name, {place: each.to_hedge for place, each in fresh.items()})
             orders |= {each: found.get(place, each.to_hedge.order) for place, each in fresh.items()}
         return orders
 
-    async def _judge(self, name: BookName, fresh: Mapping[OrderName, Order]) -> Mapping[OrderName, Order]:
+    async def _judge(self, name: BookName, fresh: Mapping[OrderName, ToHedge]) -> Mapping[OrderName, Order]:
         """Retried, because this node's own bookings often lock a book for a moment."""
         found: dict[OrderName, Order] = {}
         for turn in range(_TRIES):
             if turn:
                 await asyncio.sleep(_PAUSE_S)
-            left = {place: order for place, order in fresh.items() if place not in found}
+            left = {place: each for place, each in fresh.items() if place not in found}
             if not left:
                 break
-            found |= await self._confirm(name, left, wait=turn == _TRIES - 1)
+            at_once = await self._confirm_at_once(name, left)
+            found |= at_once or await self._confirm(name, left, wait=turn == _TRIES - 1)
         return found
 
+    async def _confirm_at_once(
+        self, name: BookName, fresh: Mapping[OrderName, ToHedge]
+    ) -> Mapping[OrderName, Order]:
+        """Confirm them in one statement, if there is plenty of room. Empty: `_confirm` has to look closer."""
+        if not isinstance(self._engine, PostgresEngine):
+            return {}
+        at_us = self._now_us()
+        in_order = sorted(fresh.values(), key=lambda each: each.order.id)
+        values = (*_confirmations(in_order), at_us, _BY, *name)
+        try:
+            rows = await self._engine.statement("confirm_in_book", *values, writes=True)
+        except StoreConflict:
+            return {}
+        if rows:
+            self._after()
+        return _deals({place: each.order for place, each in fresh.items()}, rows, at_us)
+
     async def _confirm(
-        self, name: BookName, fresh: Mapping[OrderName, Order], *, wait: bool
+        self, name: BookName, fresh: Mapping[OrderName, ToHedge], *, wait: bool
     ) -> Mapping[OrderName, Order]:
         """Confirm what the limit allows, and return it. Of `fresh`, also the orders that are held back now.
 
@@ -156,19 +174,28 @@ class StoredHouseBook:
             if len(deals) != len(orders):
                 raise StoreConflict("an order of the house's book is not pending, or was filled in part")
             return deals
-        rows = [
-            confirmation_row(place, each, _execution_id(each.order), covered=False)
-            for place, each in enumerate(allowed)
-        ]
-        books = sorted({book_id for book_id, _ in orders})
-        found = await transaction.all("confirm_orders", _encode(rows).decode(), books, at_us, _BY)
+        found = await transaction.all("confirm_orders", *_confirmations(allowed), at_us, _BY)
         if len(found) != len(orders):
             raise StoreConflict("an order was changed before its book was locked")
-        numbers = {(row["book_id"], row["ordinal"]): row["deal_no"] for row in found}
-        return {
-            name: life.after(order, Event.CONFIRM, at_us, deal_no=numbers[name])
-            for name, order in orders.items()
-        }
+        return _deals(orders, found, at_us)
+
+
+def _confirmations(orders: Sequence[ToHedge]) -> tuple[str, list[int]]:
+    """The first parameters of `confirm_orders`: the orders in the order of their entries, and their books."""
+    rows = [
+        confirmation_row(place, each, _execution_id(each.order), covered=False)
+        for place, each in enumerate(orders)
+    ]
+    return _encode(rows).decode(), sorted({each.order.book_id for each in orders})
+
+
+def _deals(orders: Mapping[OrderName, Order], rows: Sequence[Row], at_us: int) -> dict[OrderName, Order]:
+    """Those of the orders that `confirm_orders` made deals of."""
+    numbers = {(row["book_id"], row["ordinal"]): row["deal_no"] for row in rows}
+    return {
+        name: life.after(orders[name], Event.CONFIRM, at_us, deal_no=deal_no)
+        for name, deal_no in numbers.items()
+    }
 
 
 def _name(to_hedge: ToHedge) -> OrderName:

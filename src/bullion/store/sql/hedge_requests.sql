@@ -302,7 +302,75 @@ WHERE
 --
 -- Orders are updated by their place in the table (see `change_order`): one that was changed meanwhile has moved, and is
 -- not pending. $1 are the confirmations, $2 their books.
-WITH wanted AS MATERIALIZED (
+WITH @free_orders,
+
+numbers AS (
+    @take_deal_nos(free)
+),
+
+@make_deals
+
+-- name: confirm_in_book (postgres)
+-- `confirm_orders` for orders that the book of $5 (broker) and $6 (metal) confirms, without a transaction around it: if
+-- there is room for all of them, whatever their order, and no order waits for a book of the broker. Otherwise none.
+--
+-- Whoever confirms a broker's orders, or holds them back, updates its row in `deals`. If that happened since this
+-- statement began, it cannot see all orders that wait, and confirms none.
+WITH @free_orders,
+
+fitting AS MATERIALIZED (
+    SELECT orders, weight_mg
+    FROM (SELECT count(*) AS orders, sum(abs(client_mg)) AS weight_mg FROM free) AS free_orders
+    WHERE
+        orders > 0
+        AND orders = (
+            SELECT count(*)
+            FROM free
+            INNER JOIN hedge_requests AS hedges
+                ON hedges.book_id @only(free.book_id) AND hedges.ordinal = free.ordinal
+            WHERE @state('waiting') AND hedges.venue = 'book'
+        )
+        AND EXISTS (
+            SELECT 1 FROM book_positions AS positions
+            WHERE positions.broker = $5 AND positions.metal = $6 AND @has_room(weight_mg)
+        )
+        AND NOT EXISTS (
+            SELECT 1
+            FROM hedge_requests AS hedges
+            WHERE
+                hedges.broker = $5
+                AND hedges.state = 'waiting'
+                AND hedges.venue = 'book'
+                AND (hedges.tries > 0 OR hedges.due_at_us < $3)
+        )
+),
+
+taken AS (
+    INSERT INTO deals AS deals (broker, last_deal_no)
+    SELECT $5, orders FROM fitting
+    ON CONFLICT (broker) DO UPDATE SET last_deal_no = deals.last_deal_no + excluded.last_deal_no
+    WHERE deals.xmin = (SELECT seen.xmin FROM deals AS seen WHERE seen.broker = $5)
+    RETURNING broker, last_deal_no
+),
+
+-- Locked after the deal numbers, as everywhere. The position may have changed since the statement began.
+numbers AS MATERIALIZED (
+    SELECT taken.broker, taken.last_deal_no
+    FROM taken
+    CROSS JOIN fitting
+    CROSS JOIN book_positions AS positions
+    WHERE positions.broker = $5 AND positions.metal = $6 AND @has_room(fitting.weight_mg)
+    @for_no_key_update OF positions
+),
+
+@make_deals
+
+-- fragment: has_room(weight)
+abs(positions.client_mg + positions.cover_mg) + {weight} <= positions.limit_mg
+
+-- fragment: free_orders
+-- Of the confirmations $1 those whose books, in $2, no other session has locked.
+wanted AS MATERIALIZED (
     SELECT
         CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, @item(2) AS broker,
         @item(3) AS execution_id, CAST(@item(4) AS BIGINT) AS client_mg, CAST(@item(5) AS BIGINT) AS cover_mg,
@@ -329,12 +397,10 @@ free AS MATERIALIZED (
     SELECT wanted.*, locked.order_count, locked.event_shift
     FROM wanted
     INNER JOIN locked ON locked.id = wanted.book_id
-),
+)
 
-numbers AS (
-    @take_deal_nos(free)
-),
-
+-- fragment: make_deals
+-- Of the orders in `free`, with `numbers`: the last deal number of each broker.
 dealt AS MATERIALIZED (
     SELECT
         free.*,
