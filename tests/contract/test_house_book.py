@@ -369,6 +369,32 @@ async def test_on_postgresql_an_order_does_not_take_room_that_is_taken_away_at_t
     await house.sound()
 
 
+async def test_on_postgresql_orders_of_books_that_stay_locked_are_waited_for(
+    postgres_engine: PostgresEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first book is free again right before the last try, and the second one after it has begun."""
+    monkeypatch.setattr("bullion.store.house_book._PAUSE_S", 0.2)
+    house = House(await Dealings.open(postgres_engine, 2))
+    await house.open()
+    placed = [await house.place(book, "buy", 10) for book in house.dealings.books]
+
+    async def lock(book: int, seconds: float) -> None:
+        async def body(transaction: Transaction) -> None:
+            await transaction.run("lock_book", book)
+            await asyncio.sleep(seconds)
+
+        await postgres_engine.write("lock", body)
+
+    books = zip(house.dealings.books, (0.5, 1.0), strict=True)
+    locking = [asyncio.create_task(lock(book, seconds)) for book, seconds in books]
+    await asyncio.sleep(0.05)
+    orders = await asyncio.gather(*map(house.book.judge, placed))
+    await asyncio.gather(*locking)
+    assert [order.status for order in orders] == ["open", "open"]
+    await house.sound()
+
+
 async def test_the_limit_holds_while_a_hundred_clients_deal_at_once(engine: Engine) -> None:
     house = House(await Dealings.open(engine, 100))
     limit_mg = 300 * GRAM

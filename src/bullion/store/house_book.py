@@ -96,8 +96,9 @@ class StoredHouseBook:
             left = {place: each for place, each in fresh.items() if place not in found}
             if not left:
                 break
-            at_once = await self._confirm_at_once(name, left)
-            found |= at_once or await self._confirm(name, left, wait=turn == _TRIES - 1)
+            wait = turn == _TRIES - 1
+            at_once = {} if wait else await self._confirm_at_once(name, left)
+            found |= at_once or await self._confirm(name, left, wait=wait)
         return found
 
     async def _confirm_at_once(
