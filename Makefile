@@ -66,10 +66,10 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 	@# mypy uses one core. Meanwhile another compiles the tests, which each test worker would do by itself.
 	@{ $(COMPILED) $(BIN)/python -m pytest -p no:cacheprovider --collect-only -qq > /dev/null 2>&1 & } ; \
 		$(BIN)/mypy; status=$$?; wait; exit $$status
-	@echo "Checking that rooms import only downwards (import-linter)."
-	@$(BIN)/lint-imports --no-cache > $(VENV)/imports.log || { cat $(VENV)/imports.log; exit 1; }
-	@echo "Checking that generated files are in step."
-	@$(BIN)/python -m tools.generate --check
+	@echo "Checking that generated files are in step, and that rooms import only downwards (import-linter)."
+	@$(BIN)/python -m tools.generate --check & generated=$$! ; \
+		$(BIN)/lint-imports --no-cache > $(VENV)/imports.log || { cat $(VENV)/imports.log; failed=yes; } ; \
+		wait $$generated && [ -z "$$failed" ]
 
 generate: $(VENV)/.dev-ok ## Write the generated files anew (refusals, OpenAPI, the page at /docs, pictures, the client's retry table, the measured tables of docs/scaling.md)
 	@$(BIN)/python -m tools.generate
