@@ -316,13 +316,18 @@ async def test_on_postgresql_orders_with_plenty_of_room_take_one_statement(
     await house.sound()
 
 
-async def judged_while(
-    house: House, order: ToHedge, changes: Callable[[Transaction], Awaitable[None]]
-) -> Order:
-    """The order, judged while a transaction has made these changes and is not committed yet."""
+Changes = Callable[[Transaction], Awaitable[None]]
+
+
+async def judged_while(house: House, order: ToHedge, changes: Changes, more: Changes | None = None) -> Order:
+    """The order, judged while a transaction has made these changes and is not committed yet.
+
+    `more`: what the transaction does when the order waits for it.
+    """
     engine = house.dealings.engine
     waiting = (
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '-- confirm_in_book%'"
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() "
+        "AND wait_event_type = 'Lock' AND query LIKE '-- confirm_in_book%'"
     )
 
     async def body(transaction: Transaction) -> asyncio.Task[Order]:
@@ -331,6 +336,8 @@ async def judged_while(
         while not await house.dealings.rows(waiting):
             assert not judged.done()
             await asyncio.sleep(0.01)
+        if more is not None:
+            await more(transaction)
         return judged
 
     return await asyncio.wait_for(await engine.write("changes", body), 10)
@@ -366,6 +373,25 @@ async def test_on_postgresql_an_order_does_not_take_room_that_is_taken_away_at_t
 
     assert (await judged_while(house, order, lower_limit)).status == "pending"
     assert (await house.position()).client_mg == 0
+    await house.sound()
+
+
+async def test_on_postgresql_an_order_whose_statement_ends_in_a_deadlock_is_judged_all_the_same(
+    postgres_engine: PostgresEngine,  # noqa: F811
+) -> None:
+    """PostgreSQL ends the one that has waited longer. Nothing of ours takes locks in this order."""
+    house = House(await Dealings.open(postgres_engine, 1))
+    await house.open()
+    order = await house.place(house.dealings.books[0], "buy", 10)
+
+    async def lock_position(transaction: Transaction) -> None:
+        await transaction.one("lock_book_position", "main", Metal.GOLD.value)
+
+    async def lock_book(transaction: Transaction) -> None:
+        await transaction.run("lock_book", order.order.book_id)
+
+    assert (await judged_while(house, order, lock_position, lock_book)).status == "open"
+    assert (await house.position()).client_mg == -10 * GRAM
     await house.sound()
 
 

@@ -70,7 +70,6 @@ NOT_LED_BY_BOOK = {
     "hedge_requests_broken": "has only what a person has to look at",
 }
 """Indexes that orders are written to, none of them unique."""
-WAITING = {"hedge_requests_due", "hedge_requests_waiting"}
 PRODUCTION = (
     "answer_hedge",
     "archived_by_key",
@@ -115,6 +114,7 @@ BY_WHAT_WAITS = {"hedge_due"}
 """Those that ask for requests of all accounts, in an index of those that wait."""
 READS_WHAT_WAITS = {"confirm_in_book"}
 """Those that may read such an index whole: while it is small, this costs no more than a part of another."""
+WAITING = {"hedge_requests_due", "hedge_requests_waiting"}
 ORDER_NAMES = (
     {"ordinal"},
     {"source", "idempotency_key"},
@@ -273,6 +273,23 @@ def test_reads_by_time_alone_would_be_found_out(tmp_path: Path) -> None:
     assert not any(_led(access, plan) for plan in found[:2] for access in plan.accesses)
     assert all(plan.accesses for plan in found)
     assert [plan.sorts_orders for plan in found] == [False, False, True]
+
+
+def test_many_requests_that_wait_for_one_brokers_venue_are_not_read_for_another(postgres: Postgres) -> None:
+    address = postgres.new_database()
+    asyncio.run(_migrate(PostgresEngine(address)))
+    postgres.sql(
+        "INSERT INTO hedge_requests"
+        " (book_id, ordinal, order_id, broker, instrument, took_stock, venue, holder, due_at_us, tries)"
+        " SELECT 1, number, number, 'other', 'XAUUSD', 0, 'fix', 'a node', number, 1"
+        " FROM generate_series(1, 5000) AS number; ANALYZE",
+        address.rpartition("/")[2],
+    )
+    runs = [Run(name, queries.load("postgres")[name], None) for name in sorted(READS_WHAT_WAITS)]
+
+    for plan in asyncio.run(postgres_plans(address, runs)):
+        indexes = {access.index.name for access in plan.accesses if access.index is not None}
+        assert indexes & WAITING == {"hedge_requests_waiting"}, plan.words
 
 
 def test_plans_that_know_more_than_they_use_would_be_found_out(postgres: Postgres) -> None:

@@ -334,15 +334,19 @@ fitting AS MATERIALIZED (
             SELECT 1 FROM book_positions AS positions
             WHERE positions.broker = $5 AND positions.metal = $6 AND @has_room(weight_mg)
         )
-        AND NOT EXISTS (
-            SELECT 1
+        AND (
+            SELECT hedges.order_id
             FROM hedge_requests AS hedges
             WHERE
-                hedges.broker = $5
+                -- A range in the order of the index of a broker's requests that wait (see @primary_key). Otherwise a
+                -- generic plan reads those of all brokers, which are many while the venue of one is down.
+                hedges.broker BETWEEN $5 AND $5
                 AND hedges.state = 'waiting'
                 AND hedges.venue = 'book'
                 AND (hedges.tries > 0 OR hedges.due_at_us < $3)
-        )
+            ORDER BY hedges.broker, hedges.order_id
+            LIMIT 1
+        ) IS NULL
 ),
 
 taken AS (
