@@ -4,6 +4,7 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import asyncpg
 import pytest
@@ -34,17 +35,63 @@ async def address(postgres: Postgres) -> str:
     return postgres.new_database()
 
 
+def behind(line: TcpProxy, address: str) -> str:
+    return address.replace(address.rpartition(":")[2].partition("/")[0], str(line.port))
+
+
 @pytest.fixture
 async def engine(
     address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PostgresEngine]:
     """Behind the line; queries of the tests have names of their own. The server ends no session by itself."""
     monkeypatch.setitem(postgres_module._SERVER_SETTINGS, "idle_in_transaction_session_timeout", "60s")
-    engine = PostgresEngine(address.replace(address.rpartition(":")[2].partition("/")[0], str(line.port)))
+    engine = PostgresEngine(behind(line, address))
     await engine.open()
     await engine.migrate()
     engine._queries |= {"sleep": SLEEP, "hold": HOLD}
     yield engine
+    await engine.close()
+
+
+async def test_a_start_waits_for_a_server_that_does_not_answer_yet(
+    address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_module, "_CONNECT_TIMEOUT_S", 0.3)
+    line.swallow_new()
+    engine = PostgresEngine(behind(line, address))
+    opening = asyncio.create_task(engine.open())
+    await asyncio.sleep(0.8)
+    line.pass_new()
+    await opening
+    await engine.close()
+
+
+async def test_a_start_waits_for_a_server_that_is_starting(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = PostgresEngine(address)
+    connect, answers = engine._hosts.connect, [asyncpg.CannotConnectNowError("the system is starting up")]
+
+    async def starting_up(**options: Any) -> Any:
+        if answers:
+            raise answers.pop()
+        return await connect(**options)
+
+    monkeypatch.setattr(engine._hosts, "connect", starting_up)
+    await engine.open()
+    assert answers == []
+    await engine.close()
+
+
+async def test_a_start_gives_up_at_last_and_says_why(
+    address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_module, "_CONNECT_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(postgres_module, "_FIRST_CONNECT_S", 0.5)
+    line.swallow_new()
+    engine = PostgresEngine(behind(line, address))
+    with pytest.raises(StoreUnavailable, match="PostgreSQL did not respond in time"):
+        await engine.open()
     await engine.close()
 
 

@@ -63,7 +63,16 @@ def test_a_race_gets_no_second_try(tmp_path: Path, name: str) -> None:
     assert "once more" not in done.stdout
 
 
-def test_many_failures_get_no_second_try(tmp_path: Path) -> None:
+def test_all_tests_of_a_file_get_a_second_try(tmp_path: Path) -> None:
+    """As when the node that they share did not start in time."""
+    once = FAILS_ONCE.replace("test_it()", "test_it(number)").replace(".seen", "{number}.seen")
+    each = "import pytest\n@pytest.mark.parametrize('number', range(11))\n"
+    done = run(tmp_path, test_slow=once.replace("def", each + "def").replace('"{', 'f"{'))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Running 11 failed tests once more" in done.stdout
+
+
+def test_failures_in_many_files_get_no_second_try(tmp_path: Path) -> None:
     done = run(tmp_path, **{f"test_{number}": FAILS_ONCE for number in range(11)})
     assert done.returncode == 1
     assert "once more" not in done.stdout

@@ -7,6 +7,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
+from time import monotonic
 from typing import Any, TypeVar
 
 import asyncpg
@@ -36,6 +37,9 @@ POOL_SIZE = 8
 """Connections of one node. More made PostgreSQL slower, not faster."""
 _CONNECT_TIMEOUT_S = 2.5
 """For each host. Attempts that hang are repeated within this time: see `postgres_hosts`."""
+_FIRST_CONNECT_S = 15.0
+"""How long a starting process waits for a server that is there but does not answer, or is itself starting."""
+_FIRST_CONNECT_PAUSE_S = 0.2
 _TAKE_S = 5.0
 _LISTEN_S = 1.0
 """How long followers wait for a lost listener to reconnect before they read without it."""
@@ -91,7 +95,8 @@ class _Connection(asyncpg.Connection):
 
 class PostgresEngine:
     def __init__(self, url: str, pool_size: int = POOL_SIZE, *, standby: bool = False) -> None:
-        """`standby`: connects to a standby instead of the primary."""
+        """`standby`: connects to a standby instead of the primary, which can do without it for a while."""
+        self._standby = standby
         self._url = url
         self._hosts = Hosts(url, self._check_timeline, "standby" if standby else "read-write")
         self._fence = TimelineFence()
@@ -120,9 +125,19 @@ class PostgresEngine:
     async def open(self) -> None:
         pool = Pool(self._connect, self.pool_size, within_s=_TAKE_S)
         with faults(), address_faults():
-            pool.release(await pool.acquire())
+            pool.release(await self._first_connection(pool))
         self._pool = pool
         self._watching = asyncio.create_task(StallWatch(pool, self._connect).run())
+
+    async def _first_connection(self, pool: Pool) -> Connection:
+        give_up_at_s = monotonic() + _FIRST_CONNECT_S
+        while True:
+            try:
+                return await pool.acquire()
+            except (TimeoutError, asyncpg.CannotConnectNowError):
+                if self._standby or monotonic() > give_up_at_s:
+                    raise
+            await asyncio.sleep(_FIRST_CONNECT_PAUSE_S)
 
     async def _connect(self) -> Connection:
         connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())

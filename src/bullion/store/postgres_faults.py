@@ -70,6 +70,8 @@ def _fault_of(error: BaseException) -> StoreFault | None:
         return StoreConflict(str(error))
     if isinstance(error, asyncpg.PostgresError):
         return _fault_of_state(str(error.sqlstate or ""), str(error))
+    if isinstance(error, TimeoutError) and not str(error):
+        return StoreUnavailable("PostgreSQL did not respond in time")
     if isinstance(error, LOST):
         return StoreUnavailable(f"{type(error).__name__}: {error}")
     return None
