@@ -73,7 +73,7 @@ def test_all_tests_of_a_file_get_a_second_try(tmp_path: Path) -> None:
 
 
 def test_failures_in_many_files_get_no_second_try(tmp_path: Path) -> None:
-    done = run(tmp_path, **{f"test_{number}": FAILS_ONCE for number in range(11)})
+    done = run(tmp_path, **{f"test_{number}": FAILS_ONCE for number in range(21)})
     assert done.returncode == 1
     assert "once more" not in done.stdout
 
