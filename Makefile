@@ -51,7 +51,7 @@ quick: check ## Run every check, and the tests that start no process and take no
 campaign: $(VENV)/.dev-ok ## Run the long proofs in full: the random ones of the tests, twenty times over
 	@$(BIN)/python -m tools.servers
 	@echo "Running the long proofs: every random schedule twenty times as long as in 'make test'. It takes well over ten minutes."
-	@BULLION_TEST_SCALE=$${BULLION_TEST_SCALE:-20} $(PYTEST) -v \
+	@TEST_SCALE=$${TEST_SCALE:-20} $(PYTEST) -v \
 		-o faulthandler_timeout=3600 tests/model tests/hedge/book tests/booking/test_queue_races.py tests/acceptance tests/desk \
 		tests/faults/test_production_commits.py \
 		tests/kills tests/nodes tests/client/test_faulty_network.py tests/maintenance/test_store_copy.py \

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
-from tests.kills.scale import SCALE
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
+from tests.support.scale import SCALE
 from tests.support.servers import NotInstalled, Postgres, Redis, missing
 from tests.support.stacks import in_turn
 

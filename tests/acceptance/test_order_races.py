@@ -12,7 +12,6 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.node import Node, running, until
 from tests.support.orders import (
     POSITIONS,
@@ -24,6 +23,7 @@ from tests.support.orders import (
     refused,
     replayed,
 )
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 pytestmark = pytest.mark.both_stacks

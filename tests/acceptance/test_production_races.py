@@ -12,7 +12,6 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.node import Node, running, until
 from tests.support.orders import REPLAYED, Placed, all_at_once, refused
 from tests.support.production import (
@@ -22,6 +21,7 @@ from tests.support.production import (
     sent_to_venue,
     store_says,
 )
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 pytestmark = pytest.mark.both_stacks

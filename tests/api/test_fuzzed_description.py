@@ -16,9 +16,9 @@ import pytest
 from bullion.keys.key import Scope
 from tests.api.description import TEST
 from tests.docs.demo import demo_in
-from tests.kills.scale import SCALE
 from tests.support.command import environment
 from tests.support.orders import UNBOUNDED
+from tests.support.scale import SCALE
 
 CALLS = 3 * SCALE
 """Made up at random for each operation, besides those at the edges of every schema."""

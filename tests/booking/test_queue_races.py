@@ -1,7 +1,6 @@
 """Several nodes over the same few books: every order answered once, every book right in the end."""
 
 import asyncio
-import os
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -18,6 +17,7 @@ from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
+from tests.support.scale import SCALE
 
 from .fixtures import (
     NOW_US,
@@ -34,8 +34,6 @@ from .fixtures import (
 )
 
 pytestmark = pytest.mark.anyio
-
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from bullion_client import (
 from tests.client.calls import TEST_KEY
 from tests.client.event_server import EventServer, Fault, event_server
 from tests.client.event_world import FIRST, told
-from tests.kills.scale import SCALE
+from tests.support.scale import SCALE
 
 Kind = type[Client | AsyncClient]
 

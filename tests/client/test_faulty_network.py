@@ -1,11 +1,10 @@
 """Both clients on a network that loses requests and answers: as many orders as were meant, and each known.
 
-`BULLION_TEST_SCALE` above 1, as in a campaign, places a hundred times its number of orders.
+`TEST_SCALE` above 1, as in a campaign, places a hundred times its number of orders.
 """
 
 import asyncio
 import logging
-import os
 import random
 import traceback
 from collections import Counter
@@ -28,8 +27,8 @@ from bullion_client import (
 )
 from tests.client.fault_proxy import FAULTS, FaultProxy, fault_proxy
 from tests.client.fixtures import Deployment
+from tests.support.scale import SCALE
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 ORDERS = 152 if SCALE == 1 else 100 * SCALE
 KINDS = ["threads", "tasks"]
 AT_ONCE = 24

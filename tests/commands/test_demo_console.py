@@ -18,10 +18,10 @@ import pytest
 
 from bench.seed import seed
 from tests.commands.test_demo import FREE, Demo, running
-from tests.kills.scale import SCALE
 from tests.support.command import bullion
 from tests.support.node import until
 from tests.support.probe import probing
+from tests.support.scale import SCALE
 
 ORDERS = {("aurum", "test"): 60_000, ("rajat", "test"): 40_000}
 LAG_S = 0.01

@@ -22,9 +22,9 @@ from bullion_conformance.samples import SHARED_ORDERS
 from bullion_conformance.setup import Given, open_setup
 from bullion_conformance.verdict import Verdict
 from tests.conformance.conftest import checked, with_desk
-from tests.kills.scale import SCALE
 from tests.support.node import DESK_TOKEN, DeskClient, Node, running
 from tests.support.orders import GOLD, SILVER, UNBOUNDED
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 ONLY_WHERE_CLOSED = {"errors.reason.deploy", "bullion.webhooks.inside"}

@@ -1,9 +1,8 @@
 """The overview stays live beside a busy market: twenty symbols that tick, and clients who trade in them.
 
-With `BULLION_TEST_SCALE` above 1, as in a campaign, for longer, and the pace is held to the letter.
+With `TEST_SCALE` above 1, as in a campaign, for longer, and the pace is held to the letter.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +19,10 @@ from tests.support.console import Visitor
 from tests.support.dealing import Dealing
 from tests.support.node import Node
 from tests.support.orders import GOLD, ORDERS
+from tests.support.scale import SCALE
 from tests.support.ticking import ticking
 
-CAMPAIGN = int(os.environ.get("BULLION_TEST_SCALE", "1")) > 1
+CAMPAIGN = SCALE > 1
 SECONDS = 30 if CAMPAIGN else 6
 SYMBOLS = [f"LIVE{number:02d}" for number in range(20)]
 CLIENTS = 4

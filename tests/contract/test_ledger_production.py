@@ -1,10 +1,9 @@
 """What both ledgers promise of production books: requests and weights with their orders, and stock.
 
-`BULLION_TEST_SCALE` multiplies the number of random histories, for a campaign.
+`TEST_SCALE` multiplies the number of random histories, for a campaign.
 """
 
 import asyncio
-import os
 import random
 from collections import Counter
 
@@ -22,12 +21,11 @@ from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - 
 from tests.booking.fixtures import GOLD, NOW_US, put, set_limit, store_of
 from tests.booking.small_blocks import small_blocks
 from tests.model import invariants
+from tests.support.scale import SCALE
 
 from .dealings import PRICED, Dealings
 
 pytestmark = pytest.mark.anyio
-
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import RecordStore
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import store_of
-from tests.kills.scale import SCALE
 from tests.support import production_invariants
+from tests.support.scale import SCALE
 from tests.support.venues import behave, venue_book_of
 
 from .dealings import Dealings

@@ -2,7 +2,7 @@
 
 The machine is a throw-away copy of this one with a loopback interface and no other network. The packages of
 the page are installed already: `apt-get` finds them there, and `pip` finds the locked packages in the virtual
-environment. With `BULLION_TEST_SCALE` above 1, as in a campaign, they are removed first and then installed
+environment. With `TEST_SCALE` above 1, as in a campaign, they are removed first and then installed
 from their usual sources. Not covered: the public certificate, the copy of the release by SSH, and a boot.
 """
 
@@ -24,9 +24,9 @@ import pytest
 from tests.docs.blocks_not_run import APART
 from tests.docs.examples import NOT_RUN, Example, examples, untrue
 from tests.docs.markdown import ROOT, blocks
-from tests.kills.scale import SCALE
 from tests.support.node import until
 from tests.support.release import EXPAND, LEVEL
+from tests.support.scale import SCALE
 from tests.support.servers import NotInstalled, find, missing
 from tests.support.systemd import CannotRun, Systemd, running_systemd
 from tools.release.distributions import build

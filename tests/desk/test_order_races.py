@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.dealing import Dealing, whole
 from tests.support.desk import Caller, refusal
 from tests.support.node import until
+from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.both_stacks
 

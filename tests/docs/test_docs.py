@@ -44,9 +44,6 @@ CLIENT_GUIDE = ROOT / "docs/client-guide.md"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 ENV_EXAMPLE = ROOT / ".env.example"
 
-OF_TESTS = {"BULLION_TEST_SCALE"}
-"""Read by tests alone; the service never sees it."""
-
 every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
 
@@ -168,7 +165,7 @@ def test_every_setting_is_in_the_example_with_its_default(tmp_path: Path) -> Non
 def test_settings_that_are_named_exist(page: Path) -> None:
     assert (
         set(re.findall(r"(?<!_)BULLION_[A-Z_]*[A-Z]", page.read_text("utf-8")))
-        <= set(_READERS) | set(SECRET_FILES) | _NOT_OURS | OF_TESTS
+        <= set(_READERS) | set(SECRET_FILES) | _NOT_OURS
     )
 
 

@@ -12,9 +12,9 @@ from tests.docs.comparison import differences, head_differences, text_difference
 from tests.docs.demo import demo_in
 from tests.docs.examples import run_python, run_shell
 from tests.docs.markdown import ROOT, blocks
-from tests.kills.scale import SCALE
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, Node, running, until
+from tests.support.scale import SCALE
 
 DESK = ROOT / "docs/desk.md"
 README = ROOT / "README.md"

@@ -1,9 +1,8 @@
 """Commits whose answers are lost, by chance: whatever a client was told is true, and the same key finds out.
 
-`BULLION_TEST_SCALE` above 1, as in a campaign, does two hundred of them instead of twelve, and rougher ones.
+`TEST_SCALE` above 1, as in a campaign, does two hundred of them instead of twelve, and rougher ones.
 """
 
-import os
 import random
 import signal
 from collections import Counter
@@ -17,12 +16,12 @@ import pytest
 
 from tests.support.node import until
 from tests.support.production import LiveTrader
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 from tests.support.wire import Cut, Trap
 
 from .production_deployment import NOTHING_BOOKED, PATIENCE_S, Deployment, open_deployment
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 TURNS = 12 if SCALE == 1 else min(20 * SCALE, 200)
 SEED = 20_261_115
 TRADERS = 4

@@ -1,6 +1,6 @@
 """Covers over a FIX line while the node or the venue is killed: each is executed once, and is in the book.
 
-The venue executes a doubled id, so a cover that is sent twice is seen. `BULLION_TEST_SCALE` above 1, as in a
+The venue executes a doubled id, so a cover that is sent twice is seen. `TEST_SCALE` above 1, as in a
 campaign, sends more covers and kills more often.
 """
 
@@ -20,8 +20,7 @@ from tests.support.fix_covers import Covers
 from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_file
 from tests.support.node import start, until
 from tests.support.production import LiveMarket
-
-from .scale import SCALE
+from tests.support.scale import SCALE
 
 ROUNDS, COVERS = (6 * SCALE, 6) if SCALE > 1 else (3, 4)
 PATIENCE_S = 90.0

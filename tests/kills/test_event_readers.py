@@ -24,11 +24,11 @@ from tests.model import production_invariants
 from tests.support.event_streams import streaming
 from tests.support.hook_server import HookServer
 from tests.support.node import Node, start, until
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 from tests.support.tcp_proxy import tcp_proxy
 
 from .fixtures import LIVE, Client, Deployment, flood
-from .scale import SCALE
 
 Json = dict[str, Any]
 

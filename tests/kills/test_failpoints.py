@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.failpoints import ARMED, POINTS
 from tests.support.node import running, start, until
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 from .fixtures import Deployment, flood
-from .scale import SCALE
 
 AT_ONCE = 4
 ORDERS = 5 if SCALE == 1 else 6

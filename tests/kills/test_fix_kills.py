@@ -1,7 +1,7 @@
 """The service and its FIX venue, killed at random while clients place orders over HTTP.
 
 The line and the venue are faulty besides, and the venue executes a doubled id. On PostgreSQL there are two
-nodes, which take the line from each other. `BULLION_TEST_SCALE` above 1, as in a campaign, places thousands
+nodes, which take the line from each other. `TEST_SCALE` above 1, as in a campaign, places thousands
 of orders and kills each side more than a hundred times.
 """
 
@@ -30,11 +30,11 @@ from tests.support.fix_node import BROKER, LINE, Acceptor, fix_market, fix_setti
 from tests.support.metrics import metrics_of
 from tests.support.node import Node, start, until
 from tests.support.production import store_says
+from tests.support.scale import SCALE
 from tests.support.servers import free_port
 from tests.support.stacks import stack
 
 from .fixtures import LATER, Client, Wish, code_of, together
-from .scale import SCALE
 
 CAMPAIGN = SCALE > 1
 RESETS: dict[str, str] = {}

@@ -17,9 +17,8 @@ from tests.support.production import (
     pending,
     store_says,
 )
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
-
-from .scale import SCALE
 
 on_both = pytest.mark.parametrize("name", STACKS)
 if SCALE == 1:  # What differs between the stores is told by the tests of the store's contract.

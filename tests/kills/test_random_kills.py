@@ -1,6 +1,6 @@
 """A node that is killed at any moment while its clients flood it, again and again on the same store.
 
-`BULLION_TEST_SCALE` multiplies the number of kills, for a campaign.
+`TEST_SCALE` multiplies the number of kills, for a campaign.
 """
 
 import random
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.node import running, start
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 from .fixtures import Deployment, flood, together
-from .scale import SCALE
 
 KILLS = 2 * SCALE
 CAMPAIGN = SCALE > 1

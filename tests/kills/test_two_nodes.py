@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import pytest
 
 from tests.support.node import Node, running
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 from .fixtures import Deployment, flood, resolved, together
-from .scale import SCALE
 
 Pair = tuple[Deployment, Node, Node]
 ORDERS = 6 if SCALE == 1 else 12

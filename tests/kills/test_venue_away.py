@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.node import Node, running, start
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 from .fixtures import Client, Deployment, Wish, code_of, flood, resolved
-from .scale import SCALE
 
 AWAY_S = 12.0 if SCALE == 1 else 180.0
 BACK_WITHIN_S = 8.0

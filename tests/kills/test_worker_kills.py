@@ -1,6 +1,6 @@
 """Workers of one machine that are killed at any moment, while connections go from one to the other.
 
-`BULLION_TEST_SCALE` multiplies the number of kills, for a campaign.
+`TEST_SCALE` multiplies the number of kills, for a campaign.
 """
 
 import os
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tests.support.node import Node, running, until
 from tests.support.processes import children
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 from .fixtures import Deployment, flood, together
-from .scale import SCALE
 
 KILLS = SCALE
 CAMPAIGN = SCALE > 1

@@ -21,11 +21,11 @@ from bullion.records.token import Actor, Role
 from bullion.settings import read_settings
 from bullion.wiring.desk import make_desk, no_refresh
 from bullion.wiring.store import open_store
-from tests.kills.scale import SCALE
 from tests.support.command import bullion, sentence
 from tests.support.hook_server import HookServer
 from tests.support.node import DESK_TOKEN, Node, running, until
 from tests.support.orders import Market, Trader, booked
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 T = TypeVar("T")

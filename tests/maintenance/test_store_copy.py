@@ -1,6 +1,6 @@
 """`bullion store copy`: an SQLite store becomes a PostgreSQL one, whole or not at all.
 
-With `BULLION_TEST_SCALE` above 1 it has a million orders.
+With `TEST_SCALE` above 1 it has a million orders.
 """
 
 import resource
@@ -15,10 +15,10 @@ import httpx
 import pytest
 
 from bench.seed import seed
-from tests.kills.scale import SCALE
 from tests.support.command import PROGRAM, bullion, environment, sentence
 from tests.support.node import SECRET, running
 from tests.support.orders import GOLD, UNBOUNDED, booked
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres
 
 STORE = Path("var/bullion.db")

@@ -34,7 +34,7 @@ from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
 from bullion.store.sqlite import SqliteEngine
 from tests.contract.desk_over import ADMIN, desk_over
-from tests.kills.scale import SCALE
+from tests.support.scale import SCALE
 
 SYMBOLS, GROUPS, INSTRUMENTS = ("GOLD", "COIN"), ("retail", "trade"), ("SPOT", "RUPEE")
 PREMIUMS = st.sampled_from(["0", "5", "-5", "25", "-25", None])

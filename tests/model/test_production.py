@@ -1,11 +1,10 @@
 """Both environments on two nodes against a model: all channels, the venue's moods, the desk, lost calls.
 
 Without sockets, so that time passes when the machine says so. After every step the tables must be sound, and
-hold what the model says. `BULLION_TEST_SCALE` multiplies the number of examples, for a campaign.
+hold what the model says. `TEST_SCALE` multiplies the number of examples, for a campaign.
 """
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -52,6 +51,7 @@ from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import GOLD, GROUP, NOW_US
 from tests.booking.small_blocks import keep_small_blocks
 from tests.support.hedge_book_check import hedge_book_problems
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres
 from tests.support.venues import behave
 
@@ -67,7 +67,6 @@ from .production_node import (
     told,
 )
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 EXAMPLES, STEPS = (8 if SCALE == 1 else 12 * SCALE), 30
 PATIENCE_US = 10_000_000
 """Longer than a lease, and than every pause between questions."""

@@ -1,6 +1,6 @@
 """The whole test environment over HTTP against a small model of the book, on both stacks.
 
-`BULLION_TEST_SCALE` multiplies the number of examples, for a campaign. Then they are random, else the same.
+`TEST_SCALE` multiplies the number of examples, for a campaign. Then they are random, else the same.
 """
 
 import json
@@ -28,12 +28,12 @@ from hypothesis.stateful import (
 )
 
 from tests.support.node import Node, running
+from tests.support.scale import SCALE
 from tests.support.stacks import STACKS, stack
 
 from . import invariants
 from .model import Account, Answer, Body, Symbol
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 EXAMPLES, STEPS, ENOUGH = (10, 40, 30) if SCALE == 1 else (60 * SCALE, 40, 100)
 BASE = "/api/trading/test/v1"
 TOLERANCE = Decimal("0.5")

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import pytest
 
 from bullion.workers.place import ENVIRON, owner
-from tests.kills.scale import SCALE
 from tests.support.metrics import metrics_of
 from tests.support.node import Node, running, until
 from tests.support.orders import Market, Trader
 from tests.support.processes import children, environment_of
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Crowd, Rotation

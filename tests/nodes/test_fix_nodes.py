@@ -1,11 +1,10 @@
 """Two nodes share a FIX line: one holds it, and the other takes it over when the holder dies or freezes.
 
-The venue executes a doubled id, so an order that is sent twice is seen. `BULLION_TEST_SCALE` above 1, as in
+The venue executes a doubled id, so an order that is sent twice is seen. `TEST_SCALE` above 1, as in
 a campaign, does it several times under more load, and freezes the holder for 30 seconds.
 """
 
 import itertools
-import os
 import signal
 import threading
 import time
@@ -24,9 +23,10 @@ from tests.support.fix_node import Acceptor, fix_market, fix_settings, market_fi
 from tests.support.node import Node, start, until
 from tests.support.orders import refused
 from tests.support.production import LiveMarket, LiveTrader, opened, store_says
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
-CAMPAIGN = int(os.environ.get("BULLION_TEST_SCALE", "1")) > 1
+CAMPAIGN = SCALE > 1
 TIMES = range(3 if CAMPAIGN else 1)
 FROZEN_S = 30 if CAMPAIGN else 0
 """How long a process stays stopped, at least: in any case until another one has the line."""

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from bullion.store.postgres import POOL_SIZE
-from tests.kills.scale import SCALE
 from tests.support.node import Node, interpreter, running, until
 from tests.support.orders import ORDERS, UNBOUNDED, Market, Trader
 from tests.support.processes import cpu_s
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Answered, Connection

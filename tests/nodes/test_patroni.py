@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.command import bullion
 from tests.support.node import SECRET, running, until
 from tests.support.orders import Market
 from tests.support.patroni import Member, PatroniCluster
+from tests.support.scale import SCALE
 from tests.support.servers import NotInstalled, Postgres, Redis, find, missing
 
 from .crowd import Crowd, Rotation

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.node import SECRET, Node, own_address, start
 from tests.support.orders import Market
 from tests.support.proxies import proxies
 from tests.support.release import Installation, command, later, older
+from tests.support.scale import SCALE
 from tests.support.servers import NotInstalled, Postgres, Redis, free_port, missing
 
 from .crowd import Crowd, Rotation

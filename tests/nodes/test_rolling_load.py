@@ -4,9 +4,9 @@ import asyncio
 import signal
 from pathlib import Path
 
-from tests.kills.scale import SCALE
 from tests.support.node import Node, running, start
 from tests.support.orders import Market
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 from .crowd import Crowd, Rotation

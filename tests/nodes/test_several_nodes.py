@@ -13,9 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.command import bullion
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, running, start, until
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 ME = "/api/trading/test/v1/me"

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.kills.scale import SCALE
 from tests.support.latency import latency_proxy
 from tests.support.node import Node, running, until
 from tests.support.orders import ORDERS, Market, Trader
+from tests.support.scale import SCALE
 from tests.support.stacks import stack
 
 from .crowd import Connection

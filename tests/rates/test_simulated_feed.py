@@ -7,7 +7,7 @@ import pytest
 
 from bullion.rates.feeds.simulated import INSTRUMENTS, STEP_US, SimulatedFeed
 from bullion.rates.tick import Tick
-from tests.kills.scale import SCALE
+from tests.support.scale import SCALE
 
 RUPEE_E6 = 1_000_000
 UNIT_E6 = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kills.scale import SCALE
+from tests.support.scale import SCALE
 from tests.support.servers import Postgres, Redis
 
 STACKS = ["sqlite", "postgres"]

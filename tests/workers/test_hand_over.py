@@ -20,7 +20,7 @@ from bullion.web.received_connection import ReceivedConnection, Receiver
 from bullion.workers import place_table
 from bullion.workers.place import WorkerPlace, owner
 from bullion.workers.place_table import SERVED_NS, PlaceTable
-from tests.kills.scale import SCALE
+from tests.support.scale import SCALE
 from tests.web.wire import PATIENCE, SHORT, Served, Wire, chunk, refused, served_well, until
 
 ACCOUNTS = {place: next(number for number in range(1, 99) if owner(number, 2) == place) for place in (0, 1)}

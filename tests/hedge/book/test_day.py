@@ -1,10 +1,9 @@
 """A day of a hedge book, replayed: orders, closes, deletions, and covers that are filled, in part or not.
 
-Reports of fills come twice and late. After every step the invariants are checked. `BULLION_TEST_SCALE`
+Reports of fills come twice and late. After every step the invariants are checked. `TEST_SCALE`
 multiplies the number of days, for a campaign.
 """
 
-import os
 from collections import Counter
 from datetime import date
 from itertools import count
@@ -31,10 +30,10 @@ from bullion.hedge.book.position import Position, fold_position, position_after
 from bullion.hedge.book.profit import Mark, ProfitBook, Quote, fold_profit, profit_after
 from bullion.hedge.book.rules import Rule, RuleKind, rule_problems
 from bullion.metals.fine_weight import NG_PER_G
+from tests.support.scale import SCALE
 
 from .samples import AUTO
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 ORDERS = 1_500
 LIMIT_MG = 2_000_000
 CODES = ("GOLD", "GOLDM", "XAU")

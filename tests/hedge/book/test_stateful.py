@@ -5,7 +5,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from .test_day import SCALE, Day
+from tests.support.scale import SCALE
+
+from .test_day import Day
 
 
 class BookMachine(RuleBasedStateMachine):

@@ -1,6 +1,5 @@
 """Two sessions with kept numbers over a line that is cut at random: what is lost is told."""
 
-import os
 from random import Random
 
 import pytest
@@ -17,8 +16,9 @@ from bullion.hedge.fix.session_effects import (
     SessionSettings,
     Skipped,
 )
+from tests.support.scale import SCALE
 
-RUNS = 40 * int(os.environ.get("BULLION_TEST_SCALE", "1"))
+RUNS = 40 * SCALE
 NOW = 1_800_000_000_000_000
 
 

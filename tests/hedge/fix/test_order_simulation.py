@@ -1,11 +1,10 @@
 """Orders over a faulty line to a faulty venue, in virtual time: none is executed twice, no outcome misread.
 
 Adapter, session, acceptor and engine are the real ones; sockets, clock and store are in memory.
-`BULLION_TEST_SCALE` multiplies the number of seeds, for a campaign.
+`TEST_SCALE` multiplies the number of seeds, for a campaign.
 """
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -44,9 +43,9 @@ from bullion.market_demo.fix_acceptor import FixAcceptor
 from bullion.market_demo.session_acceptor import acceptor_settings
 from tests.support.fix_venue import contracts, line_of
 from tests.support.line_memory import MemoryRecords
+from tests.support.scale import SCALE
 from tests.support.virtual_time import VirtualLoop, run_virtually
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 PORT = 9878
 CALL_S = 3.0
 ORDERS = 60

@@ -1,6 +1,5 @@
 """Each rule of the guard by a table, and random days: no bad quote passes, no good one is dropped."""
 
-import os
 from random import Random
 
 import msgspec
@@ -9,10 +8,10 @@ import pytest
 from bullion.rates.feeds.guard import Drop, GuardRules, QuoteHistory, accepted, judge
 from bullion.rates.feeds.quote import Quote
 from bullion.rates.feeds.source_settings import GuardNumbers
+from tests.support.scale import SCALE
 
 from .feed_settings import T0, S, quote
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 RULES = GuardRules(GuardNumbers(), lowest_e6=1_000 * S, highest_e6=20_000 * S)
 KNOWN = accepted(quote(4_800, T0))
 

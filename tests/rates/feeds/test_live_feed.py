@@ -1,6 +1,5 @@
 """The live feed as a whole, without lines: standing quotes, failover, held quotes, and what is published."""
 
-import os
 from decimal import Decimal
 from random import Random
 
@@ -19,10 +18,10 @@ from bullion.rates.feeds.source_settings import (
 )
 from bullion.rates.feeds.status import InstrumentStatus
 from bullion.rates.tick import Tick
+from tests.support.scale import SCALE
 
 from .feed_settings import GOLD, T0, S, feed_settings, quote, source
 
-SCALE = int(os.environ.get("BULLION_TEST_SCALE", "1"))
 STEP_US = 250_000
 KNOWN = Tick("XAUUSD", 4_799 * S, 4_801 * S, T0 - S, T0 - S)
 
