@@ -137,6 +137,14 @@ def _frozen(server: Postgres) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
+def _make_read_only(server: Postgres) -> None:
+    server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
+    server.sql("SELECT pg_reload_conf()")
+    server.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'bullion%'"
+    )
+
+
 @pytest.mark.anyio
 async def test_a_former_primary_that_wakes_up_is_not_used_again(postgres: Postgres) -> None:
     """It still accepts writes, and its commits wait for no standby: only the timeline gives it away."""
@@ -164,6 +172,12 @@ async def test_a_former_primary_that_wakes_up_is_not_used_again(postgres: Postgr
             with _frozen(pair.standby), pytest.raises(StoreFault):
                 await put("to the former primary")
             await put_in_the_end("in the end")
+        # The new primary becomes read-only, and only the former one accepts writes: that is what is told.
+        await asyncio.to_thread(_make_read_only, pair.standby)
+        with suppress(StoreFault):
+            await put("on a connection that was closed")
+        with pytest.raises(StoreFault, match="it is a former primary"):
+            await put("to the former primary")
         await engine.close()
         there = "SELECT string_agg(name, ', ' ORDER BY name) FROM deployment WHERE value = '1'"
         assert pair.standby.sql(there, "test1") == "after, before, in the end"

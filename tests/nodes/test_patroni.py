@@ -96,7 +96,7 @@ async def _drill(cluster: PatroniCluster, crowd: Crowd) -> list[tuple[str, float
                 two.start()
                 await _rejoin(crowd, two, one)
             gaps.append(("hung", *await _fail_over(crowd, one, two, signal.SIGSTOP)))
-            one.signal(signal.SIGCONT)
+            await asyncio.to_thread(one.wake)
             if SCALE == 1:
                 await _orders_go_on(crowd)
                 break
@@ -118,7 +118,11 @@ def test_orders_go_on_after_patroni_promotes_the_standby(
             traders = [market.trader() for _ in range(4)]
             crowd = Crowd(Rotation(first, second), traders, keeping=4, pause_s=_PAUSE_S)
             listed = cluster.listed()
-            gaps = asyncio.run(_drill(cluster, crowd))
+            try:
+                gaps = asyncio.run(_drill(cluster, crowd))
+            except AssertionError:
+                print(cluster.state(), *first.log[-40:], *second.log[-40:], sep="\n")
+                raise
         for how, until_promoted_s, after_s in gaps:
             print(f"\nprimary {how}: promoted after {until_promoted_s:.1f} s, orders {after_s:.1f} s later")
         told_s = [entry["away_s"] for node in (first, second) for entry in node.entries("store_back")]

@@ -193,7 +193,7 @@ POINTS = {
     "stock-locked": Point([query("lock_stock")], time=2, often=False),
     "order-half-written": Point([query("record_plans", "insert_orders")], time=2, often=False),
     "order-written": Point([query("move_stock")], time=2, inside=True),
-    "record-under-way": Point([under_way("record", *_LEDGERS)], inside=True),
+    "record-under-way": Point([under_way("record", *_LEDGERS)], time=2, inside=True),
     "record-after": Point([after("record", *_LEDGERS), after("record_locked", *_LEDGERS)]),
     # The venue: not sent, not there yet, on its way, there, decided, and its word in our hands.
     "submit-before": Point([before("_submit", Hedging)]),

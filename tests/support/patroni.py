@@ -27,6 +27,8 @@ _SHORT = {"ttl": 5, "loop_wait": 1, "retry_timeout": 2}
 _PARAMETERS = {"shared_buffers": "64MB", "fsync": "off", "unix_socket_directories": ""}
 _HBA = ["host all all 127.0.0.1/32 trust", "host replication all 127.0.0.1/32 trust"]
 _LOGIN = {"username": "bullion"}
+_LOGGED = 40
+"""Lines of a log."""
 
 
 @dataclass
@@ -101,6 +103,17 @@ class Member:
         if number == signal.SIGKILL and self.process is not None:
             self.process.wait(timeout=30)
 
+    def wake(self) -> None:
+        """Let PostgreSQL go on after SIGSTOP, with a new Patroni.
+
+        One of version 3.0.2, as Debian 12 has it, that wakes up may overwrite the lease of the new primary.
+        """
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(timeout=30)
+        self.signal(signal.SIGCONT)
+        self.start()
+
     def _pids(self) -> Iterator[int]:
         if self.process is not None and self.process.poll() is None:
             yield self.process.pid
@@ -152,6 +165,14 @@ class PatroniCluster:
         """What patronictl says of the members."""
         command = [find("patronictl"), "-c", str(self.members[0].configuration), "list"]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def state(self) -> str:
+        """Who accepts writes, and what each Patroni logged last: for a test that fails."""
+        lines = []
+        for member in self.members:
+            lines.append(f"{member.name} accepts writes: {member.accepts_writes()}")
+            lines += (member.folder / "patroni.log").read_text("utf-8").splitlines()[-_LOGGED:]
+        return "\n".join(lines)
 
     def remove(self) -> None:
         for member in self.members:

@@ -16,10 +16,15 @@ from urllib.parse import parse_qsl, urlencode
 
 import asyncpg
 
+from .postgres_timeline import FormerPrimary
+
 HEAD_START_S = 0.5
 """More than a healthy server needs, and short compared with the deadline of an order."""
 _AGAIN_S = 1.0
 """While an attempt hangs, each server is tried again this often."""
+
+_TELLING = (FormerPrimary, asyncpg.PostgresError)
+"""Errors that say more than that a connection failed or that a server is a standby, the best one first."""
 
 Connection = Any
 _Attempt = asyncio.Task[tuple[str, Connection]]
@@ -78,8 +83,7 @@ class Hosts:
             for late in await asyncio.gather(*trying, return_exceptions=True):
                 if not isinstance(late, BaseException):
                     late[1].terminate()
-        # A server's own error is more informative than a failed connection.
-        raise next((error for error in errors if isinstance(error, asyncpg.PostgresError)), errors[0])
+        raise next((error for kind in _TELLING for error in errors if isinstance(error, kind)), errors[0])
 
 
 async def _success(

@@ -81,6 +81,9 @@ class TimelineFence:
             if timeline != self._refused:
                 _log.warning("former_primary_refused", timeline=timeline.number, newest=newest.number)
             self._refused = timeline
-            raise FormerPrimary(f"a former primary: timeline {timeline.number}, newest {newest.number}")
+            raise FormerPrimary(
+                "a server accepts writes, but it is a former primary: its timeline is "
+                f"{timeline.number}, and this node has used {newest.number}"
+            )
         self._newest, self._refused = timeline, None
         return newest is not None
