@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +30,8 @@ AT_ONCE = 16
 ROUNDS = 4 if SCALE == 1 else 8
 PROBES_MIN = 50
 """With pages and without."""
+PATIENCE_S = 60
+"""For so many: a busy machine answers few while it opens all pages."""
 PAGES = (
     "/overview",
     "/orders",
@@ -151,6 +153,17 @@ def open_pages(client: httpx.Client, paths: Sequence[str]) -> None:
         list(visitors.map(open_one, paths))
 
 
+def probed(url: str, meanwhile: Callable[[], object]) -> list[float]:
+    """What each answer took, while this is done again and again until there are enough."""
+    found: list[float] = []
+    give_up_at_s = time.monotonic() + PATIENCE_S
+    while len(found) < PROBES_MIN and time.monotonic() < give_up_at_s:
+        with probing(url) as taken_s:
+            meanwhile()
+        found += taken_s
+    return found
+
+
 def nine_in_ten_s(taken_s: list[float]) -> float:
     """What nine in ten answers took at most: a pause of the whole machine counts for little."""
     return sorted(taken_s)[len(taken_s) * 9 // 10]
@@ -166,11 +179,9 @@ def test_pages_of_the_console_do_not_hold_up_the_trading_api(tmp_path: Path) -> 
         assert orders
         paths = [*PAGES, *sorted(orders)[:10]] * ROUNDS
         began_s = time.monotonic()
-        with probing(demo.url("Trading")) as with_pages:
-            open_pages(client, paths)
+        with_pages = probed(demo.url("Trading"), lambda: open_pages(client, paths))
         period_s = time.monotonic() - began_s
-        with probing(demo.url("Trading")) as without_pages:
-            time.sleep(period_s)
+        without_pages = probed(demo.url("Trading"), lambda: time.sleep(period_s))
     found = nine_in_ten_s(with_pages), nine_in_ten_s(without_pages)
     print(
         f"{period_s:.1f} s with pages; nine in ten answers within {found[0]:.4f} s, without {found[1]:.4f} s"
