@@ -83,6 +83,20 @@ async def test_a_start_waits_for_a_server_that_is_starting(
     await engine.close()
 
 
+async def test_a_report_does_not_wait_for_a_standby_that_does_not_answer(
+    address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read at the primary instead."""
+    monkeypatch.setattr(postgres_module, "_CONNECT_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(postgres_module, "_FIRST_CONNECT_S", 3600)
+    line.swallow_new()
+    engine = PostgresEngine(behind(line, address), standby=True)
+    with pytest.raises(StoreUnavailable):
+        async with asyncio.timeout(30):
+            await engine.open()
+    await engine.close()
+
+
 async def test_a_start_gives_up_at_last_and_says_why(
     address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

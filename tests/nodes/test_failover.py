@@ -137,8 +137,8 @@ def _frozen(server: Postgres) -> Iterator[None]:
             os.kill(pid, signal.SIGCONT)
 
 
-def _make_read_only(server: Postgres) -> None:
-    server.sql("ALTER SYSTEM SET default_transaction_read_only = on")
+def _set_read_only(server: Postgres, switch: str) -> None:
+    server.sql(f"ALTER SYSTEM SET default_transaction_read_only = {switch}")
     server.sql("SELECT pg_reload_conf()")
     server.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'bullion%'"
@@ -173,14 +173,16 @@ async def test_a_former_primary_that_wakes_up_is_not_used_again(postgres: Postgr
                 await put("to the former primary")
             await put_in_the_end("in the end")
         # The new primary becomes read-only, and only the former one accepts writes: that is what is told.
-        await asyncio.to_thread(_make_read_only, pair.standby)
+        await asyncio.to_thread(_set_read_only, pair.standby, "on")
         with suppress(StoreFault):
             await put("on a connection that was closed")
         with pytest.raises(StoreFault, match="it is a former primary"):
             await put("to the former primary")
+        await asyncio.to_thread(_set_read_only, pair.standby, "off")
+        await put_in_the_end("once more")
         await engine.close()
         there = "SELECT string_agg(name, ', ' ORDER BY name) FROM deployment WHERE value = '1'"
-        assert pair.standby.sql(there, "test1") == "after, before, in the end"
+        assert pair.standby.sql(there, "test1") == "after, before, in the end, once more"
         assert pair.primary.sql(there, "test1") == "before"
         assert [each["event"] for each in logs].count("primary_changed") == 1
         assert "former_primary_refused" in [each["event"] for each in logs]
