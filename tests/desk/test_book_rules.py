@@ -192,13 +192,15 @@ def test_a_rule_in_auto_covers_and_the_orders_that_waited_open(dealing: Dealing)
     assert [each.status_code for each in late] == [202, 202]
     for each in late:
         assert dealing.becomes(each.json(), "open")["deal_no"] > 0
+    # What opened the last order may leave enough for another cover, which the next plan sends.
+    until(lambda: Decimal(book(desk)["residual"]) > -200, within_s=15)
     until(lambda: not covers(desk, "suggested", "sent"), within_s=15)
     made = covers(desk)
     assert {(each["side"], each["state"], each["rule"]) for each in made} == {("buy", "filled", "net")}
     lots = sum(Decimal(each["quantity"]) for each in made)
     residual = Decimal(book(desk)["residual"])
     assert residual == lots * Decimal("99.5") - 810 * Decimal("0.999")
-    assert -200 < residual <= 0  # Never past zero, and less than the rule covers.
+    assert residual <= 0  # Never past zero.
     dealing.check()
 
 
