@@ -14,7 +14,7 @@ from tests.support.stacks import STACKS, stack
 from .fixtures import Client, Deployment, Wish, code_of, flood, resolved
 
 AWAY_S = 12.0 if SCALE == 1 else 180.0
-BACK_WITHIN_S = 8.0
+BACK_WITHIN_S = 20.0
 """A few seconds: the longest pause between two questions, one more turn, and a machine that is busy."""
 
 on_both = pytest.mark.parametrize("name", STACKS)
@@ -64,7 +64,7 @@ def refused_meanwhile(node: Node, wish: Wish) -> bool:
 
 def first_refused(deployment: Deployment, node: Node) -> Wish:
     """Some may still get in, on the venue's last good word; then they wait like the others."""
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 30
     while not refused_meanwhile(node, wish := deployment.wish(deployment.clients[0])):
         assert time.monotonic() < give_up_at
         time.sleep(0.1)
@@ -101,7 +101,7 @@ def test_orders_outlast_a_venue_that_is_away_for_long(
         took_s = resolved(deployment, BACK_WITHIN_S)
         print(f"resolved after {took_s:.1f} s")
         with late.client.http(node) as http:
-            assert late.learn(http, within_s=5).status_code == 201
+            assert late.learn(http).status_code == 201
         assert {wish.told[-1].status_code for wish in wishes} == {200}
         deployment.conclude(node)
         deployment.check(settled=True, submitted_once=True)
