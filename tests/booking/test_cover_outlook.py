@@ -50,7 +50,7 @@ class Line:
 
 async def test_a_contract_that_no_symbol_is_hedged_in_is_not_planned_with_while_the_line_is_closed() -> None:
     line = Line()
-    watch = VenueWatch(cast("Any", line), lambda: {"main": {"GOLD"}})
+    watch = VenueWatch(cast("Any", line), lambda: ["main"], lambda _: {"GOLD"})
     await watch.check()
     outlook = NodeOutlook(abilities_of(FIX), watch, lambda _: NOTHING, cast("FixLines", line), lambda: 0)
     contract = msgspec.structs.replace(SEED["GOLDPETAL"], instrument="GOLDPETAL")
@@ -67,7 +67,7 @@ def test_rules_fire_at_the_values_that_the_desk_is_shown() -> None:
     small = msgspec.structs.replace(SEED["GOLDPETAL"], code="A", instrument="SMALL")
     ticks = [Tick(each, price_e6, price_e6, 0, 0) for each, price_e6 in (("LARGE", 7_000), ("SMALL", 9_000))]
     around = msgspec.structs.replace(NOTHING, ticks=ticks)
-    watch = VenueWatch(cast("Any", Line()), dict)
+    watch = VenueWatch(cast("Any", Line()), list, lambda _: set())
     outlook = NodeOutlook(abilities_of(FIX), watch, lambda _: around, None, lambda: 0)
     shown = book_mark(Metal.GOLD, [small, large], ticks, (), 0).mark
     assert shown is not None

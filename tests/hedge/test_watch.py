@@ -65,7 +65,7 @@ class Bench:
         self.now = 5.0
         """A clock that has only just begun must not make an old word of none."""
         self.traded: dict[str, set[str]] = {"main": {"GOLD", "SILVER"}, "other": {"GOLD"}}
-        self.watch = VenueWatch(self.venue, lambda: self.traded, lambda: self.now)
+        self.watch = VenueWatch(self.venue, lambda: self.traded, self.traded.__getitem__, lambda: self.now)
         self.venue.answer("main", {"GOLD": TRADABLE, "SILVER": SUSPENDED})
         self.venue.answer("other", {"GOLD": SUSPENDED})
 
@@ -95,6 +95,21 @@ async def test_after_a_look_each_brokers_words_are_known(bench: Bench) -> None:
         ("main", frozenset({"GOLD", "SILVER"})),
         ("other", frozenset({"GOLD"})),
     ]
+
+
+async def test_the_answers_for_a_broker_take_no_look_at_the_others(bench: Bench) -> None:
+    """Every node reports all brokers twice a second: with hundreds, it would do little else."""
+    looked_at: list[str] = []
+
+    def traded(broker: str) -> set[str]:
+        looked_at.append(broker)
+        return bench.traded[broker]
+
+    watch = VenueWatch(bench.venue, lambda: bench.traded, traded)
+    await watch.check()
+    looked_at.clear()
+    assert watch.answers("main") == {"GOLD": TRADABLE, "SILVER": SUSPENDED}
+    assert looked_at == ["main"]
 
 
 async def test_a_broker_that_trades_nothing_yet_is_asked_for_all_the_same(bench: Bench) -> None:

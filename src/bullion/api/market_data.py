@@ -56,7 +56,7 @@ class MarketData:
         if self._catalogue.older_than(_MEMORY_AGE_NS_MAX):
             raise StoreUnavailable("memory is too old to quote prices from")
         now_us = self._catalogue.now_us()
-        codes = sorted(code for broker, code in self._catalogue.symbols if broker == account.broker)
+        codes = sorted(self._catalogue.symbols_of(account.broker))
         offers = [self._market.offer(account, code, now_us) for code in codes if wanted in (None, code)]
         return [offer for offer in offers if offer is not None]
 

@@ -1,7 +1,7 @@
 """The node's cache of brokers, accounts, groups, symbols, keys and switches."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from bullion.accounts.account import Account
@@ -46,6 +46,7 @@ class Catalogue:
         self.hosts: dict[str, str] = {}
         self.groups: dict[tuple[str, str], Group] = {}
         self.symbols: dict[tuple[str, str], Symbol] = {}
+        self._symbols_of: dict[str, dict[str, Symbol]] = {}
         self.switches: dict[str, Switches] = {}
         self.duties: dict[tuple[str, str], DutyTable] = {}
 
@@ -55,6 +56,10 @@ class Catalogue:
         if switches is None:
             switches = self.switches[broker] = Switches(broker)
         return switches
+
+    def symbols_of(self, broker: str) -> Mapping[str, Symbol]:
+        """The broker's symbols by their codes, however many others there are."""
+        return self._symbols_of.get(broker, {})
 
     def account_of_key(self, key_id: str) -> int | None:
         """The id of the account that the key is of, if it is in memory."""
@@ -107,6 +112,7 @@ class Catalogue:
                 self._read("account", entry.broker, entry.login_id)
             case Symbol():
                 self.symbols[entry.broker, entry.code] = entry
+                self._symbols_of.setdefault(entry.broker, {})[entry.code] = entry
                 self._read("symbol", entry.broker, entry.code)
             case Group():
                 self.groups[entry.broker, entry.code] = entry
@@ -135,6 +141,7 @@ class Catalogue:
                 self.keys.pop(entry.subject, None)
             case "symbol", _:
                 self.symbols.pop(name, None)
+                self._symbols_of.get(entry.broker, {}).pop(entry.subject, None)
             case "group", _:
                 self.groups.pop(name, None)
             case "duty", _:

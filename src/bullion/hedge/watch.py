@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable
 
 import structlog
 
@@ -23,11 +23,13 @@ class VenueWatch:
     def __init__(
         self,
         venue: Venue,
-        traded: Callable[[], Mapping[str, Collection[str]]],
+        brokers: Callable[[], Iterable[str]],
+        traded: Callable[[str], Collection[str]],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`traded`: by broker, the instruments that its symbols are hedged in."""
+        """`traded`: the instruments that the symbols of a broker are hedged in."""
         self._venue = venue
+        self._brokers = brokers
         self._traded = traded
         self._monotonic = monotonic
         self._reached_at: dict[str, float] = {}
@@ -46,20 +48,20 @@ class VenueWatch:
         """What the venue said about each instrument of its symbols; nothing while it cannot be reached."""
         if not self.reachable(broker):
             return {}
-        known = (each for each in self._traded().get(broker, ()) if (broker, each) in self._tradeability)
+        known = (each for each in self._traded(broker) if (broker, each) in self._tradeability)
         return {each: self.tradeability(broker, each) for each in known}
 
     def has_new_instruments(self) -> bool:
         """Whether there are instruments that the venue was not asked about yet."""
         return any(
             (broker, each) not in self._tradeability
-            for broker, named in self._traded().items()
-            for each in named
+            for broker in self._brokers()
+            for each in self._traded(broker)
         )
 
     async def check(self) -> None:
         """Check every broker's venue once, concurrently: one that hangs must not delay the others."""
-        await asyncio.gather(*(self._check(broker, named) for broker, named in self._traded().items()))
+        await asyncio.gather(*(self._check(broker, self._traded(broker)) for broker in self._brokers()))
 
     async def run(self) -> None:
         """Run for as long as the node does."""

@@ -98,7 +98,7 @@ class Trading:
         self._contracts = ContractFollower(store.records, lambda: self.catalogue.brokers)
         self.fix_lines = self._make_fix_lines(settings, engine) if settings.hedge == FIX else None
         self.venue = venue = self.fix_lines or self._venue(settings)
-        self.venue_watch = VenueWatch(venue, self._traded)
+        self.venue_watch = VenueWatch(venue, lambda: self.catalogue.brokers, self._traded)
         self._schema = SchemaWatch(engine)
         self.market = Market(self.catalogue, self.board, self.venue_watch.tradeability)
         self._queue = queue(verifies=True)
@@ -185,7 +185,7 @@ class Trading:
 
     def _surroundings(self, broker: str) -> Surroundings:
         """What values the hedge books of a broker."""
-        symbols = [each for each in self.catalogue.symbols.values() if each.broker == broker]
+        symbols = list(self.catalogue.symbols_of(broker).values())
         ticks = tuple(self.board.ticks(broker))
         return Surroundings(self.catalogue.switches_of(broker).zone, ticks, symbols)
 
@@ -194,16 +194,13 @@ class Trading:
         return [tag for tag, broker in self.catalogue.brokers.items() if broker.moved_to is None]
 
     def _metal_of(self, broker: str, instrument: str) -> Metal | None:
-        for symbol in self.catalogue.symbols.values():
-            if symbol.broker == broker and symbol.hedged_in == instrument:
+        for symbol in self.catalogue.symbols_of(broker).values():
+            if symbol.hedged_in == instrument:
                 return symbol.metal
         return None
 
-    def _traded(self) -> Mapping[str, Collection[str]]:
-        traded: dict[str, set[str]] = {broker: set() for broker in self.catalogue.brokers}
-        for symbol in self.catalogue.symbols.values():
-            traded[symbol.broker].add(symbol.hedged_in)
-        return traded
+    def _traded(self, broker: str) -> Collection[str]:
+        return {symbol.hedged_in for symbol in self.catalogue.symbols_of(broker).values()}
 
     def _make_fix_lines(self, settings: Settings, engine: StoreEngine) -> FixLines:
         if settings.market is None:  # A command takes the venue from the store, not from its own settings.

@@ -129,7 +129,7 @@ class PublicRatePages:
         account = Account(
             0, broker, "", None, shown.group, active=True, api_access=False, production_trading=True
         )
-        known = sorted(code for owner, code in self._catalogue.symbols if owner == broker)
+        known = sorted(self._catalogue.symbols_of(broker))
         offers = (self._market.offer(account, code, now_us) for code in known)
         rows = [self._row(account, offer, now_us) for offer in offers if offer is not None]
         zone = self._catalogue.switches_of(broker).zone.key
