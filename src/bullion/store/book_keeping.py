@@ -3,6 +3,7 @@
 `cover_marks` has a row for each day of a book. The newest one is where every later count begins.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -21,10 +22,10 @@ from bullion.rates.tick import Tick
 from bullion.records.book_money import DayMark
 from bullion.records.hedge_book import BookPosition
 
-from .book_profit import BookName, BrokenBook, Step, book_mark, last_mark, money_steps, put_mark
+from .book_profit import BookName, BrokenBook, Step, book_mark, day_mark, money_steps, put_mark
 from .book_records import book_position
 from .cover_records import stored_contract
-from .engine import Engine, Transaction, one_row
+from .engine import Engine, Row, Transaction
 
 BATCH = 500
 _LEASE, _LEASE_US = "book_money", 10_000_000
@@ -125,25 +126,24 @@ class StoredBookKeeping:
                 _log.error("book_broken", broker=name[0], metal=name[1], reason=reason, exc_info=trace)
 
     async def _read(self, transaction: Transaction, broken: dict[BookName, Exception]) -> list[_Book]:
+        contracts: dict[str, list[Row]] = defaultdict(list)
+        for row in await transaction.all("active_contracts"):
+            contracts[row["broker"]].append(row)
         found = []
-        for row in await transaction.all("all_book_positions"):
+        for row in await transaction.all("books_to_keep"):
             try:
-                found.append(await self._book(transaction, book_position(row)))
-            except StoreFault:
-                raise
+                found.append(self._book(row, contracts[row["broker"]]))
             except Exception as error:  # noqa: BLE001 - as above
                 broken[row["broker"], row["metal"]] = error
         return found
 
-    async def _book(self, transaction: Transaction, position: BookPosition) -> _Book:
-        name, now_us = (position.broker, position.metal.value), self._now_us()
-        rows = await transaction.all("contracts_of_broker", position.broker)
-        contracts = [each.contract for each in map(stored_contract, rows) if each.active]
+    def _book(self, row: Row, contract_rows: Iterable[Row]) -> _Book:
+        position, now_us = book_position(row), self._now_us()
+        contracts = [stored_contract(each).contract for each in contract_rows]
         around = self._surroundings(position.broker)
         mark = book_mark(Metal(position.metal), contracts, around.ticks, around.symbols, now_us)
-        last = await last_mark(transaction, name)
-        currency_no = (await one_row(transaction, "last_currency_deal", *name))["number"]
-        return _Book(position, last, currency_no, mark, around.zone, _day(now_us, around.zone))
+        last = None if row["state"] is None else day_mark(row)
+        return _Book(position, last, row["currency_no"], mark, around.zone, _day(now_us, around.zone))
 
     async def _take_lease(self) -> bool:
         now_us = self._now_us()

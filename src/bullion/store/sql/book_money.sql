@@ -60,6 +60,26 @@ SELECT count(*) AS total FROM currency_deals WHERE broker = $1
 -- name: last_cover_mark
 SELECT * FROM cover_marks WHERE broker = $1 AND metal = $2 ORDER BY day DESC LIMIT 1
 
+-- name: books_to_keep
+-- Each book with the row of its newest day, if it has one, and the number of its last exchange of currency.
+SELECT
+    books.*,
+    marks.day,
+    marks.state,
+    (
+        SELECT coalesce(max(deals.number), 0) FROM currency_deals AS deals
+        WHERE deals.broker = books.broker AND deals.metal = books.metal
+    ) AS currency_no
+FROM book_positions AS books
+LEFT JOIN cover_marks AS marks
+    ON
+        marks.broker = books.broker AND marks.metal = books.metal
+        AND marks.day = (
+            SELECT max(newest.day) FROM cover_marks AS newest
+            WHERE newest.broker = books.broker AND newest.metal = books.metal
+        )
+ORDER BY books.broker, books.metal
+
 -- name: cover_marks_of_book
 SELECT * FROM cover_marks WHERE broker = $1 AND metal = $2 ORDER BY day
 

@@ -3,6 +3,9 @@
 -- name: contracts_of_broker
 SELECT * FROM hedge_contracts WHERE broker = $1 ORDER BY metal, code
 
+-- name: active_contracts
+SELECT * FROM hedge_contracts WHERE active = 1 ORDER BY broker, metal, code
+
 -- name: one_contract
 SELECT * FROM hedge_contracts WHERE broker = $1 AND code = $2
 
