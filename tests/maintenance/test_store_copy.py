@@ -138,11 +138,11 @@ def test_what_fails_half_way_leaves_nothing_and_can_be_repeated(own: Path, postg
     address = postgres.new_database()
     with closing(sqlite3.connect(own / STORE, isolation_level=None)) as store:
         store.execute("INSERT INTO execution_cursors VALUES ('main', 'x', 'a' || char(0) || 'b')")
-    assert "the store failed" in sentence(command(own, "store", "copy", FROM, f"--to={address}"))
+    assert "the store failed" in sentence(patient_command(own, "store", "copy", FROM, f"--to={address}"))
     assert postgres.sql("SELECT count(*) FROM orders", address.rpartition("/")[2]) == "0"
     with closing(sqlite3.connect(own / STORE, isolation_level=None)) as store:
         store.execute("DELETE FROM execution_cursors WHERE venue = 'x'")
-    assert command(own, "store", "copy", FROM, f"--to={address}").returncode == 0
+    assert patient_command(own, "store", "copy", FROM, f"--to={address}").returncode == 0
 
 
 def test_its_addresses_have_to_be_what_they_say(own: Path) -> None:
