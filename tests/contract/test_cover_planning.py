@@ -347,7 +347,9 @@ async def test_a_planner_that_lost_its_lease_records_nothing(covered: Covered) -
     other = StoredCoverPlans(covered.dealings.engine, "other node")
     await buy(covered, 250)
     assert not await other.plan(BOOK, covered.seen)
+    assert (await covered.plans.books(), await other.books()) == ([BOOK], [])
     await covered.dealings.rows("UPDATE leases SET until_us = 1")
+    assert (await covered.plans.books(), await other.books()) == ([BOOK], [BOOK])
     await covered.dealings.rows("UPDATE leases SET holder = 'other node', until_us = $1", 2**60)
     assert not await covered.plan()
     # Also if it lost the lease after it had looked.

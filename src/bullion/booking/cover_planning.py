@@ -185,7 +185,7 @@ class CoverPlans(Protocol):
     """Every method may raise StoreFault."""
 
     async def books(self) -> Sequence[BookName]:
-        """The books that have rules, or suggestions of rules that are gone."""
+        """Those with rules, or suggestions of rules that are gone. Not those that another node plans for."""
 
     async def plan(self, name: BookName, outlook: Outlook) -> Revision:
         """Plan for a book, and record what changes. Nothing does if another node plans for this broker."""

@@ -71,9 +71,10 @@ class StoredCoverPlans:
         self._holder = holder
 
     async def books(self) -> Sequence[BookName]:
-        found = await self._engine.read(
-            "books_to_plan", lambda open_: open_.all("books_to_plan"), custom_plans=True
-        )
+        async def body(transaction: Transaction) -> Sequence[Row]:
+            return await transaction.all("books_to_plan", self._holder, await _now_us(transaction))
+
+        found = await self._engine.read("books_to_plan", body, custom_plans=True)
         return [(row["broker"], row["metal"]) for row in found]
 
     async def plan(self, name: BookName, outlook: Outlook) -> Revision:
@@ -215,6 +216,7 @@ async def _now_us(transaction: Transaction) -> int:
 
 
 def _lease(name: BookName) -> str:
+    """Also in `books_to_plan`."""
     return f"covers of {name[0]}"
 
 

@@ -14,7 +14,8 @@ INSERT INTO book_rules (broker, metal, place, terms) VALUES ($1, $2, $3, $4)
 coalesce(covers.idempotency_key, '') = ''
 
 -- name: books_to_plan
--- Those with rules, and those whose rules are gone but have left suggestions.
+-- Those with rules, and those whose rules are gone but have left suggestions. Not those of a broker that another node
+-- than $1 plans for at $2.
 SELECT positions.broker, positions.metal
 FROM book_positions AS positions
 WHERE
@@ -30,6 +31,10 @@ WHERE
         )
     )
     AND NOT EXISTS (SELECT 1 FROM brokers WHERE brokers.tag = positions.broker AND brokers.moved_store IS NOT NULL)
+    AND NOT EXISTS (
+        SELECT 1 FROM leases
+        WHERE leases.name = 'covers of ' || positions.broker AND leases.holder <> $1 AND leases.until_us >= $2
+    )
 ORDER BY positions.broker, positions.metal
 
 -- name: one_lease
