@@ -102,9 +102,11 @@ def refusal(answer: httpx.Response, status: int, code: str) -> str:
         assert error.keys() == {"loc", "msg", "type"}
         assert error["loc"][0] in ("body", "path", "query")
         assert error["msg"].endswith(".")
+        assert not error["msg"].endswith("..")
     message = body["detail"]["message"]
     assert isinstance(message, str)
     assert message.endswith(".")
+    assert not message.endswith("..")
     return message
 
 

@@ -230,7 +230,7 @@ def _check_url(desk: Desk, url: str) -> None:
     try:
         read_url(url, allow_private=desk.webhooks_may_be_private)
     except UrlRefused as refused:
-        raise invalid_field(("url",), str(refused)) from None
+        raise invalid_field(("url",), str(refused).removesuffix(".")) from None
 
 
 def _name(webhook: Webhook, login_id: str) -> View:
