@@ -156,7 +156,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown metal": ({"allocation": {"platinum": "1"}}, "platinum"),
     "a float for a limit": ({"allocation": {"gold": 1.5}}, "gold"),
     "null for a limit": ({"allocation": {"silver": None}}, "silver"),
-    "a negative limit": ({"allocation": {"gold": "-1"}}, "allocation.gold"),
+    "a negative limit": ({"allocation": {"gold": "-1"}}, "allocation.gold: must be from 0 to 1000000000."),
     "too many decimals": ({"allocation": {"silver": "0.00001"}}, "allocation.silver"),
     "a limit out of bounds": ({"allocation": {"gold": "1000000000.0001"}}, "allocation.gold"),
     "when it was made": ({"created_at": "2026-01-01T00:00:00+00:00"}, "created_at"),

@@ -123,6 +123,29 @@ def test_a_parameter_of_the_query_is_named(standing: Office, path: str, loc: lis
     assert [error["loc"] for error in errors] == [loc]
 
 
+@pytest.mark.parametrize(
+    ("minimum", "told"), [("0", "above 0"), ("-1", "above 0"), ("1000000000.0001", "at most 1000000000")]
+)
+def test_a_number_out_of_bounds_is_told_the_bound(standing: Office, minimum: str, told: str) -> None:
+    with nothing_changed(standing.desk):
+        message = standing.desk.refused("PUT", "/symbols/GOLD", SYMBOL | {"minimum": minimum})
+    assert message == f"minimum: must be {told}."
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("/keys/none/revoke", "there are none"),
+        ("/orders/none/delete", "the only field is reason"),
+        ("/tokens", "the fields are name, role, broker"),
+    ],
+)
+def test_a_field_that_is_unknown_is_told_the_known_ones(standing: Office, path: str, known: str) -> None:
+    with nothing_changed(standing.desk):
+        message = standing.desk.refused("POST", path, {"colour": "red"})
+    assert f"colour: is not a field here; {known}." in message
+
+
 def test_more_problems_than_are_listed_are_counted(standing: Office) -> None:
     body = {f"field{number}": 0 for number in range(100)}
     with nothing_changed(standing.desk):

@@ -4,7 +4,7 @@ msgspec stops at the first problem, so `find_problems` walks the value by the ty
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -117,10 +117,15 @@ def _of_object(value: dict[str, Any], kind: kinds.StructType, loc: Loc, partial:
             yield from _problems(value[name], field.type, (*loc, name), inner)
         elif field.required and partial is None:
             yield _error((*loc, name), "is required", "missing")
-    known = ", ".join(fields)
     for name in value:
         if name not in fields and name != kind.tag_field:
-            yield _error((*loc, str(name)), f"is not a field here; the fields are {known}", "unknown_field")
+            yield _error((*loc, str(name)), f"is not a field here; {_told(fields)}", "unknown_field")
+
+
+def _told(fields: Collection[str]) -> str:
+    if not fields:
+        return "there are none"
+    return f"the {'fields are' if len(fields) > 1 else 'only field is'} {', '.join(fields)}"
 
 
 def _of_union(value: Any, kind: kinds.UnionType, loc: Loc, partial: Partial) -> FieldErrors:

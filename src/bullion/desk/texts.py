@@ -15,6 +15,7 @@ from bullion.accounts.trading_hours import DAYS
 from bullion.keys.key import Network
 from bullion.metals.fine_weight import FINENESS_E4_ONE
 from bullion.metals.pricing import FACTOR_PLACES
+from bullion.metals.rupees import PLACES as RUPEES_PLACES
 from bullion.metals.rupees import RUPEES_PAISE_MAX, paise
 from bullion.metals.scaled import plain, scaled
 from bullion.metals.weight import PLACES as WEIGHT_PLACES
@@ -43,35 +44,42 @@ _NO_PLACES = {"localtime", "Factory"}
 
 
 def weight(text: str) -> int:
-    return _bounded(text, weight_e4(text), 0, WEIGHT_E4_MAX)
+    return _within(weight_e4(text), 0, WEIGHT_E4_MAX, WEIGHT_PLACES)
 
 
 def positive_weight(text: str) -> int:
-    return _above_0(weight(text))
+    return _positive(weight_e4(text), WEIGHT_E4_MAX, WEIGHT_PLACES)
 
 
 def rupees(text: str) -> int:
-    return _bounded(text, paise(text), 0, RUPEES_PAISE_MAX)
+    return _within(paise(text), 0, RUPEES_PAISE_MAX, RUPEES_PLACES)
 
 
 def signed_rupees(text: str) -> int:
-    return _bounded(text, paise(text), -RUPEES_PAISE_MAX, RUPEES_PAISE_MAX)
+    return _within(paise(text), -RUPEES_PAISE_MAX, RUPEES_PAISE_MAX, RUPEES_PLACES)
 
 
 def price(text: str) -> int:
-    return _above_0(rupees(text))
+    return _positive(paise(text), RUPEES_PAISE_MAX, RUPEES_PLACES)
 
 
-def _bounded(text: str, value: int, least: int, most: int) -> int:
+def _within(value: int, least: int, most: int, places: int) -> int:
     if not least <= value <= most:
-        raise ValueError(f"{text} is out of bounds")
+        raise ValueError(f"must be from {_short(least, places)} to {_short(most, places)}")
     return value
 
 
-def _above_0(value: int) -> int:
+def _positive(value: int, most: int, places: int) -> int:
     if value <= 0:
         raise ValueError("must be above 0")
+    if value > most:
+        raise ValueError(f"must be at most {_short(most, places)}")
     return value
+
+
+def _short(value: int, places: int) -> str:
+    """Without zeros at the end of its decimals."""
+    return f"{Decimal(value).scaleb(-places).normalize():f}"
 
 
 def rate(text: str) -> int:
@@ -83,36 +91,30 @@ def rate(text: str) -> int:
 
 def milligrams(text: str) -> int:
     """A fine weight, written in grams."""
-    return _bounded(text, scaled(text, 3), 0, _MG_MAX)
+    return _within(scaled(text, 3), 0, _MG_MAX, 3)
 
 
 def nanograms(text: str) -> int:
     """A gross weight, written in grams."""
-    return _above_0(_bounded(text, scaled(text, 9), 0, _NG_MAX))
+    return _positive(scaled(text, 9), _NG_MAX, 9)
 
 
 def cover_quantity(text: str) -> int:
     """In lots or ounces, with up to 8 decimals."""
-    return _above_0(_bounded(text, scaled(text, 8), 0, _QUANTITY_E8_MAX))
+    return _positive(scaled(text, 8), _QUANTITY_E8_MAX, 8)
 
 
 def seconds(text: str) -> int:
-    return _bounded(text, scaled(text, 0), 0, _SECONDS_MAX)
+    return _within(scaled(text, 0), 0, _SECONDS_MAX, 0)
 
 
 def percent(text: str) -> int:
-    value = scaled(text, 4)
-    if not 0 <= value <= _PERCENT_E4_MAX:
-        raise ValueError("must be from 0 to 100")
-    return value
+    return _within(scaled(text, 4), 0, _PERCENT_E4_MAX, 4)
 
 
 def fineness(text: str) -> int:
     """In thousandths, as the trade writes it: 999 or 999.9."""
-    value = scaled(text, 1)
-    if not 0 < value <= FINENESS_E4_ONE:
-        raise ValueError("must be above 0 and at most 1000")
-    return value
+    return _positive(scaled(text, 1), FINENESS_E4_ONE, 1)
 
 
 def fineness_text(e4: int) -> str:
@@ -141,7 +143,9 @@ def quantity(text: str) -> int:
 
 def expected_price(text: str) -> str:
     """In its shortest form, so that equivalent bodies are equal."""
-    value = _above_0(scaled(text, _PRICE_PLACES))
+    value = scaled(text, _PRICE_PLACES)
+    if value <= 0:
+        raise ValueError("must be above 0")
     if len(str(value).rstrip("0")) > PRICE_DIGITS_MAX:
         raise ValueError(f"may have up to {PRICE_DIGITS_MAX} significant digits")
     return plain(value, _PRICE_PLACES).rstrip("0").rstrip(".")
