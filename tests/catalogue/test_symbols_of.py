@@ -4,24 +4,9 @@ from dataclasses import replace
 
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.source import Changes
-from bullion.metals.metal import Metal
-from bullion.metals.pricing import Direct
-from bullion.metals.symbol import Side, SizeRule, Symbol
 from bullion.unreadable import Unreadable
+from tests.booking.fixtures import GOLD
 
-GOLD = Symbol(
-    broker="main",
-    code="GOLD",
-    metal=Metal.GOLD,
-    quoted_weight_e4=100_000,
-    trading=True,
-    sides=frozenset(Side),
-    frozen=False,
-    size=SizeRule(10_000, 1_000_000, 10_000),
-    rate_age_s_max=None,
-    freeze_after_s=None,
-    pricing=Direct("GOLD"),
-)
 COIN = replace(GOLD, code="COIN")
 OTHER = replace(GOLD, broker="other")
 

@@ -15,7 +15,7 @@ from .fixtures import Client, Deployment, Wish, code_of, flood, resolved
 
 AWAY_S = 12.0 if SCALE == 1 else 180.0
 BACK_WITHIN_S = 20.0
-"""A few seconds: the longest pause between two questions, one more turn, and a machine that is busy."""
+"""The longest pause between two questions and one more turn take a few; the rest is for a busy machine."""
 
 on_both = pytest.mark.parametrize("name", STACKS)
 if SCALE == 1:  # What differs between the stores is told by the tests of the store's contract.

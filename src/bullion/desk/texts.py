@@ -70,10 +70,14 @@ def _within(value: int, least: int, most: int, places: int) -> int:
 
 
 def _positive(value: int, most: int, places: int) -> int:
-    if value <= 0:
-        raise ValueError("must be above 0")
     if value > most:
         raise ValueError(f"must be at most {_short(most, places)}")
+    return _above_0(value)
+
+
+def _above_0(value: int) -> int:
+    if value <= 0:
+        raise ValueError("must be above 0")
     return value
 
 
@@ -143,9 +147,7 @@ def quantity(text: str) -> int:
 
 def expected_price(text: str) -> str:
     """In its shortest form, so that equivalent bodies are equal."""
-    value = scaled(text, _PRICE_PLACES)
-    if value <= 0:
-        raise ValueError("must be above 0")
+    value = _above_0(scaled(text, _PRICE_PLACES))
     if len(str(value).rstrip("0")) > PRICE_DIGITS_MAX:
         raise ValueError(f"may have up to {PRICE_DIGITS_MAX} significant digits")
     return plain(value, _PRICE_PLACES).rstrip("0").rstrip(".")

@@ -38,6 +38,8 @@ from .engine import Engine, Row, Transaction, one_row
 
 LEASE_US = 5_000_000
 """If the node that plans dies, another one does after this long."""
+_LEASE = "covers of "
+"""Precedes the broker in the name of its lease."""
 _encode = msgspec.json.Encoder().encode
 _rule = msgspec.json.Decoder(Rule).decode
 _contract = msgspec.json.Decoder(Contract).decode
@@ -72,7 +74,8 @@ class StoredCoverPlans:
 
     async def books(self) -> Sequence[BookName]:
         async def body(transaction: Transaction) -> Sequence[Row]:
-            return await transaction.all("books_to_plan", self._holder, await _now_us(transaction))
+            now_us = await _now_us(transaction)
+            return await transaction.all("books_to_plan", self._holder, now_us, _LEASE)
 
         found = await self._engine.read("books_to_plan", body, custom_plans=True)
         return [(row["broker"], row["metal"]) for row in found]
@@ -216,8 +219,7 @@ async def _now_us(transaction: Transaction) -> int:
 
 
 def _lease(name: BookName) -> str:
-    """Also in `books_to_plan`."""
-    return f"covers of {name[0]}"
+    return f"{_LEASE}{name[0]}"
 
 
 def _signed_e8(row: Row) -> int:

@@ -15,7 +15,7 @@ coalesce(covers.idempotency_key, '') = ''
 
 -- name: books_to_plan
 -- Those with rules, and those whose rules are gone but have left suggestions. Not those of a broker that another node
--- than $1 plans for at $2.
+-- than $1 plans for at $2. The names of their leases begin with $3.
 SELECT positions.broker, positions.metal
 FROM book_positions AS positions
 WHERE
@@ -33,7 +33,7 @@ WHERE
     AND NOT EXISTS (SELECT 1 FROM brokers WHERE brokers.tag = positions.broker AND brokers.moved_store IS NOT NULL)
     AND NOT EXISTS (
         SELECT 1 FROM leases
-        WHERE leases.name = 'covers of ' || positions.broker AND leases.holder <> $1 AND leases.until_us >= $2
+        WHERE leases.name = $3 || positions.broker AND leases.holder <> $1 AND leases.until_us >= $2
     )
 ORDER BY positions.broker, positions.metal
 
