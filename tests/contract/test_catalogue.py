@@ -7,6 +7,7 @@ from datetime import date, time
 from decimal import Decimal
 from ipaddress import ip_network
 from itertools import count
+from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -210,6 +211,19 @@ async def test_only_what_changed_is_read(store: RecordStore, other_engine: Engin
     changes = await source.changes(whole.version)
     assert not changes.whole
     assert list(changes.entries) == [replace(SWITCHES, halted=True)]
+
+
+async def test_if_nothing_changed_no_transaction_is_opened(store: RecordStore, other_engine: Engine) -> None:
+    await store.write("create_records", create_records)
+    source = StoreSource(other_engine)
+    before = await source.changes(None)
+    with patch.object(other_engine, "read", side_effect=AssertionError("a transaction")):
+        again = await source.changes(before.version)
+        assert (again.version, list(again.entries), again.whole) == (before.version, [], False)
+        assert again.clock_us >= before.clock_us
+        await store.write("halt", lambda records: records.put_switches(replace(SWITCHES, halted=True)))
+        with pytest.raises(AssertionError, match="a transaction"):
+            await source.changes(before.version)
 
 
 async def test_a_node_too_far_behind_reads_everything(

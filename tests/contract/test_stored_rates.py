@@ -1,6 +1,7 @@
 """Ticks in the store: published by one node at a time, taken over by all, never backwards."""
 
 import asyncio
+from unittest.mock import patch
 
 import pytest
 
@@ -46,6 +47,16 @@ async def test_what_is_published_is_taken_over_by_all(rates: StoredRates, other_
         "GOLD": tick("GOLD", 10),
         "SILVER": tick("SILVER", 11, 7),
     }
+
+
+async def test_if_nothing_changed_no_transaction_is_opened(rates: StoredRates, engine: Engine) -> None:
+    await rates.publish("one", 5, [tick("GOLD", 10)])
+    with patch.object(engine, "read", side_effect=AssertionError("a transaction")):
+        found = await rates.ticks(1)
+        assert (found.version, list(found.ticks)) == (1, [])
+        await rates.publish("one", 5, [tick("GOLD", 11)])
+        with pytest.raises(AssertionError, match="a transaction"):
+            await rates.ticks(1)
 
 
 async def test_an_older_tick_is_ignored_and_one_as_old_is_taken(rates: StoredRates) -> None:
@@ -152,8 +163,13 @@ async def test_each_listener_is_told_by_itself(engine: Engine, other_engine: Eng
     ]
     await asyncio.sleep(0.2)
     assert not any(task.done() for task in waiting)
-    await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 1)])
+    await _change(other_engine)
     await asyncio.wait_for(asyncio.gather(*waiting), 5)
+
+
+async def _change(engine: Engine) -> None:
+    """Change the catalogue, which every listener hears of."""
+    await RecordStore(engine).write("change", lambda records: records.now_us())
 
 
 async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engine: Engine) -> None:
@@ -162,7 +178,7 @@ async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engi
     first = asyncio.create_task(engine.wait_for_change(30, "catalogue"))
     second = asyncio.create_task(engine.wait_for_change(30, "rates"))
     await asyncio.sleep(0.1)
-    await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 1)])
+    await _change(other_engine)
     await asyncio.wait_for(asyncio.gather(first, second), 5)
     # Again: what the one heard before does not keep the other from hearing of the next.
     await asyncio.wait_for(engine.wait_for_change(0.1, "catalogue"), 5)
@@ -170,6 +186,20 @@ async def test_one_listener_does_not_hear_for_another(engine: Engine, other_engi
     await asyncio.sleep(0.1)
     await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 2)])
     await asyncio.wait_for(again, 5)
+
+
+@pytest.mark.parametrize("engine_name", ["postgres"])
+async def test_ticks_are_told_to_those_who_follow_rates(engine: Engine, other_engine: Engine) -> None:
+    for listener in ("catalogue", "rates"):
+        await engine.wait_for_change(0, listener)
+    catalogue = asyncio.create_task(engine.wait_for_change(30, "catalogue"))
+    rates = asyncio.create_task(engine.wait_for_change(30, "rates"))
+    await asyncio.sleep(0.1)
+    await StoredRates(other_engine).publish("one", 5, [tick("GOLD", 1)])
+    await asyncio.wait_for(rates, 5)
+    assert not catalogue.done()
+    await _change(other_engine)
+    await asyncio.wait_for(catalogue, 5)
 
 
 @pytest.mark.parametrize("exclusive", [True, False])

@@ -16,7 +16,7 @@ async def test_who_is_told_of_a_change_and_cancelled_at_once_is_cancelled(turns:
         waiting = asyncio.create_task(engine.wait_for_change(20))
         for _ in range(5):
             await asyncio.sleep(0)
-        engine._notify_listeners()
+        engine._notify(None, 0, "", "")
         for _ in range(turns):
             await asyncio.sleep(0)
         cancelled = waiting.cancel()

@@ -24,6 +24,11 @@ class StoreSource:
         await self._engine.wait_for_change(timeout_s)
 
     async def changes(self, since: int | None, extra: ExtraReads = NO_EXTRA_READS) -> Changes:
+        if since is not None and not (extra.keys or extra.accounts or extra.after is not None):
+            row = await self._engine.one("catalogue_state")
+            if row is not None and row["oldest_change"] <= since == row["version"]:
+                return Changes(since, row["clock_us"], ())
+
         async def body(transaction: Transaction) -> Changes:
             state = await one_row(transaction, "catalogue_state")
             version, clock_us = state["version"], state["clock_us"]

@@ -1,6 +1,7 @@
 """Contracts and covers of hedge books, for the desk."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -28,6 +29,13 @@ _decode = msgspec.json.Decoder(Contract).decode
 class CoverRecords(DeskTransaction):
     async def contracts(self, broker: str) -> list[StoredContract]:
         return [stored_contract(row) for row in await self._transaction.all("contracts_of_broker", broker)]
+
+    async def active_contracts(self) -> Mapping[str, Sequence[Contract]]:
+        """Those that may be dealt in, by broker."""
+        found: dict[str, list[Contract]] = defaultdict(list)
+        for row in await self._transaction.all("active_contracts"):
+            found[row["broker"]].append(stored_contract(row).contract)
+        return found
 
     async def contract(self, broker: str, code: str) -> StoredContract | None:
         row = await self._find("one_contract", broker, code)

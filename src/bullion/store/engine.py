@@ -78,6 +78,12 @@ class Engine(Protocol):
     ) -> T:
         """Run `body` over one snapshot of everything committed before. `custom_plans`: see `write`."""
 
+    async def one(self, query: str, *values: Value) -> Row | None:
+        """Read one row by one statement, in one round trip: for what every node asks several times a second.
+
+        Only for lookups by a key: such a query has one plan. Others need the plans of `read`.
+        """
+
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run `body` over one snapshot, for as long as it takes: for commands that read the whole store."""
 

@@ -224,6 +224,10 @@ class PostgresEngine:
         begin = f"BEGIN {_READ_ONLY}{_CUSTOM_PLANS if custom_plans else ''}"
         return await self._try(name, begin, body)
 
+    async def one(self, query: str, *values: Value) -> Row | None:
+        found = await self.statement(query, *values)
+        return found[0] if found else None
+
     async def read_when(
         self,
         ready: Callable[[Connection], Awaitable[None]],
@@ -361,9 +365,11 @@ class PostgresEngine:
                 await changed.wait()
         changed.clear()
 
-    def _notify_listeners(self) -> None:
-        for changed in self._changed.values():
-            changed.set()
+    def _notify(self, _connection: object, _pid: int, _channel: str, listener: str) -> None:
+        """Notify one listener, or all if none has that name."""
+        changed = self._changed.get(listener)
+        for each in self._changed.values() if changed is None else (changed,):
+            each.set()
 
     async def _listen(self) -> None:
         """Keep the listener connected. Without it, changes are found by polling."""
@@ -391,7 +397,7 @@ class PostgresEngine:
         connection = await self._hosts.connect(**options)
         try:
             keep_alive(connection)
-            await connection.add_listener(_CHANNEL, lambda *_: self._notify_listeners())
+            await connection.add_listener(_CHANNEL, self._notify)
             if self._node_lock_function:
                 await postgres_migration.announce_level(connection)
             if self._node_lock_function and not await connection.fetchval(

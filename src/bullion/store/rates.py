@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from bullion.rates.board import MARKET
 from bullion.rates.source import TickSet
 from bullion.rates.tick import Tick
@@ -10,8 +12,11 @@ from bullion.unreadable import Unreadable
 from . import row_decoders
 from .engine import Engine, Row, Transaction, one_row
 
+_LISTENER = "rates"
 _FEED_LEASE = "feed"
 _US_PER_S = 1_000_000
+
+_encode = msgspec.json.Encoder().encode
 
 
 def tick_set(version: int, rows: Sequence[Row]) -> TickSet:
@@ -31,13 +36,16 @@ class StoredRates:
         self._engine = engine
 
     async def wait_for_change(self, timeout_s: float) -> None:
-        await self._engine.wait_for_change(timeout_s, "rates")
+        await self._engine.wait_for_change(timeout_s, _LISTENER)
 
     async def ticks(self, since: int | None) -> TickSet:
+        if since is not None:
+            row = await self._engine.one("rates_version")
+            if row is not None and row["version"] == since:
+                return TickSet(since, ())
+
         async def body(transaction: Transaction) -> TickSet:
             version = (await one_row(transaction, "rates_version"))["version"]
-            if since == version:
-                return TickSet(version, ())
             if since is None or since > version:  # Ahead: a store put back to an older copy.
                 found = await transaction.all("all_ticks")
             else:
@@ -53,22 +61,14 @@ class StoredRates:
             if await transaction.one("take_lease", _FEED_LEASE, holder, until_us, now_us) is None:
                 return False
             await put_ticks(transaction, MARKET, ticks)
-            await transaction.run("notify_nodes")
+            await transaction.run("notify_nodes", _LISTENER)
             return True
 
         return await self._engine.write("publish_ticks", body)
 
 
 async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick]) -> None:
+    """One of an instrument. The store computes `moved_at_us` itself."""
     version = (await one_row(transaction, "move_rates_version"))["version"]
-    for each in ticks:
-        await transaction.run(
-            "put_tick",
-            broker,
-            each.instrument,
-            each.bid_e6,
-            each.ask_e6,
-            each.at_us,
-            version,
-            each.pinned_until_us,
-        )
+    rows = [(each.instrument, each.bid_e6, each.ask_e6, each.at_us, each.pinned_until_us) for each in ticks]
+    await transaction.run("put_ticks", broker, version, _encode(rows).decode())

@@ -428,7 +428,7 @@ class RecordStore:
                 await transaction.run("delete_old_changes", version - _CHANGES_KEPT)
                 await transaction.run("set_oldest_change", version - _CHANGES_KEPT)
             answer = await body(Records(transaction, self._cache))
-            await transaction.run("notify_nodes")
+            await transaction.run("notify_nodes", "")
             return answer
 
         async def without_version(transaction: Transaction) -> T:

@@ -218,6 +218,10 @@ class SqliteEngine:
     ) -> T:
         return await self.run_in_reader(name, lambda connection: connection.run_body(body))
 
+    async def one(self, query: str, *values: Value) -> Row | None:
+        found = self.look_up(query, *values)
+        return found[0] if found else None
+
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self.read(name, body)
 

@@ -1,7 +1,7 @@
 """Keeps the contracts that covers are dealt in in memory, because every order that is sent needs them."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
@@ -16,22 +16,17 @@ _log = structlog.get_logger("hedge")
 
 
 class ContractFollower:
-    def __init__(self, records: RecordStore, brokers: Callable[[], Collection[str]]) -> None:
+    def __init__(self, records: RecordStore) -> None:
         self._records = records
-        self._brokers = brokers
-        self._found: Mapping[str, tuple[Contract, ...]] = {}
+        self._found: Mapping[str, Sequence[Contract]] = {}
 
-    def of_broker(self, broker: str) -> tuple[Contract, ...]:
+    def of_broker(self, broker: str) -> Sequence[Contract]:
         """The contracts that may be dealt in."""
         return self._found.get(broker, ())
 
     async def refresh(self) -> None:
         """May raise StoreFault."""
-        self._found = {broker: await self._read(broker) for broker in self._brokers()}
-
-    async def _read(self, broker: str) -> tuple[Contract, ...]:
-        found = await self._records.read("contracts", lambda records: records.contracts(broker))
-        return tuple(each.contract for each in found if each.active)
+        self._found = await self._records.read("contracts", lambda records: records.active_contracts())
 
     async def run(self) -> None:
         """Read them again in the background, until cancelled."""

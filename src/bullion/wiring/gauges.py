@@ -335,9 +335,7 @@ class NodeGauges:
         self._schema.labels("code").set(code_level(self._engine_name))
         try:
             async with asyncio.timeout(_READ_S):
-                row = await self._engine.read(
-                    "schema_step", lambda open_: open_.one("schema_step"), custom_plans=True
-                )
+                row = await self._engine.one("schema_step")
         except (StoreFault, TimeoutError):
             return  # The checks of readiness show it.
         if row is not None:

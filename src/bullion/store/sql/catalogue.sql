@@ -30,8 +30,8 @@ DELETE FROM changes WHERE version <= $1
 UPDATE catalogue SET oldest_change = $1 WHERE oldest_change < $1
 
 -- name: notify_nodes (postgres)
--- Sent when the transaction commits.
-SELECT pg_notify('bullion_catalogue', '')
+-- Sent when the transaction commits: to the listener $1, or to all if it is empty.
+SELECT pg_notify('bullion_catalogue', $1)
 
 -- name: notify_nodes (sqlite)
 -- No-op: nodes poll `PRAGMA data_version`.

@@ -26,10 +26,14 @@ ORDER BY instrument
 @ticks
 WHERE version > $1
 
--- name: put_tick
+-- name: put_ticks
 -- A tick older than the stored one is ignored, unless the stored one cannot be read because of its times.
 INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, version, pinned_until_us)
-VALUES ($1, $2, $3, $4, $5, $5, $6, $7)
+SELECT
+    $1, @item(0), CAST(@item(1) AS BIGINT), CAST(@item(2) AS BIGINT), CAST(@item(3) AS BIGINT), CAST(@item(3) AS BIGINT),
+    CAST($2 AS BIGINT), CAST(@item(4) AS BIGINT)
+FROM @json_rows($3)
+WHERE true
 ON CONFLICT (broker, instrument) DO UPDATE
 SET
     bid_e6 = excluded.bid_e6, ask_e6 = excluded.ask_e6, at_us = excluded.at_us, version = excluded.version,
