@@ -136,6 +136,26 @@ async def test_what_is_postponed_is_due_again_then_and_the_tries_are_counted(
     assert (one.to_hedge.order.id, one.tries) == (order.id, 3)
 
 
+async def test_of_many_that_are_postponed_at_once_only_those_of_this_node_are(
+    dealings: Dealings, others: Dealings
+) -> None:
+    """Each gets its own time and message."""
+    orders = [await dealings.place(book) for book in dealings.books for _ in range(3)]
+    taken, *kept = orders
+    (claim,) = await others.requests.claim(NOW_US + 2 * LEASE_US, 1)
+    assert claim.to_hedge.order.id == taken.id
+    before = await dealings.request(taken)
+    due = {order.id: NOW_US + 10 * number for number, order in enumerate(orders)}
+    messages = {order.id: f'It\'s "{number}", {{}} \\ ₹' for number, order in enumerate(orders)}
+    await asyncio.gather(
+        *(dealings.requests.postpone(each, due[each.id], messages[each.id]) for each in orders)
+    )
+    assert await dealings.request(taken) == before
+    for order in kept:
+        row = await dealings.request(order)
+        assert (row["due_at_us"], row["words"], row["tries"]) == (due[order.id], messages[order.id], 1)
+
+
 @pytest.mark.parametrize("word", [FILL, REFUSAL], ids=["fill", "refusal"])
 async def test_what_was_answered_is_neither_postponed_nor_withdrawn(
     dealings: Dealings, word: FinalAnswer

@@ -96,7 +96,7 @@ PRODUCTION = (
     "one_venue_order",
     "order_at",
     "order_events",
-    "postpone_hedge",
+    "postpone_hedges",
     "release_symbol_weight",
     "release_weight",
     "resolve_break",

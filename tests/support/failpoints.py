@@ -219,7 +219,7 @@ POINTS = {
     "ask-before": Point([before("_order_status", Hedging)], time=2, often=False),
     "ask-after": Point([after("_order_status", Hedging)], time=2, often=False),
     "postpone-before": Point([before("postpone", StoredHedgeRequests)], time=2, often=False),
-    "postpone-written": Point([query("postpone_hedge")], time=2, often=False),
+    "postpone-written": Point([query("postpone_hedges")], time=2, often=False),
     "postpone-after": Point([after("postpone", StoredHedgeRequests)], time=2),
     # What the venue executed, compared with our requests.
     "compare-before": Point([before("unaccounted", StoredExecutionRecords)], time=1, often=False),

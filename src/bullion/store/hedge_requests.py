@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+import msgspec
 import structlog
 
 from bullion.booking.attempt import ToHedge
@@ -32,6 +33,7 @@ Postponed = tuple[int, int, int, str]
 """Book, ordinal, due time and the venue's message."""
 
 _log = structlog.get_logger("hedge")
+_encode = msgspec.json.Encoder().encode
 
 
 class StoredHedgeRequests:
@@ -72,8 +74,8 @@ class StoredHedgeRequests:
 
     async def _postpone_all(self, postponed: Sequence[Postponed]) -> Mapping[Postponed, bool]:
         async def body(transaction: Transaction) -> dict[Postponed, bool]:
-            for each in sorted(postponed):
-                await transaction.run("postpone_hedge", *each, self._holder, NEVER_US)
+            rows = _encode(sorted(postponed)).decode()
+            await transaction.run("postpone_hedges", rows, self._holder, NEVER_US)
             return dict.fromkeys(postponed, True)
 
         return await self._engine.write("postpone_hedges", body)

@@ -25,7 +25,7 @@ CHANGE = (
 HEDGE = (
     "claim_hedges",
     "claimed_hedges",
-    "postpone_hedge",
+    "postpone_hedges",
     "withdraw_hedge",
     "one_hedge",
     "answer_hedge",

@@ -43,7 +43,7 @@ WHERE id = $1 AND state = 'sent' AND holder = $2 AND due_at_us = $3 AND referenc
 RETURNING id
 
 -- name: postpone_cover
--- Only by its holder: see `postpone_hedge`.
+-- Only by its holder: see `postpone_hedges`.
 UPDATE covers
 SET due_at_us = $3, claimed_until_us = NULL, tries = tries + 1, words = $4
 WHERE id = $1 AND state = 'sent' AND holder = $2

@@ -54,12 +54,24 @@ WHERE hedges.state = 'waiting' AND hedges.holder = $1 AND hedges.due_at_us = $2
 -- good as the primary key while it is empty.
 state = (SELECT {name})
 
--- name: postpone_hedge
--- Only by its holder: a node whose lease expired must not shorten the lease of the node that took over. Not if it is due
--- at $6, never: a report came before the call ended, and the rest waits for the desk.
+-- name: postpone_hedges
+-- Each by book, ordinal, due time and message. Only by its holder: a node whose lease expired must not shorten the lease
+-- of the node that took over. Not if it is due at $3, never: a report came before the call ended, and the rest waits for
+-- the desk.
 UPDATE hedge_requests
-SET due_at_us = $3, tries = tries + 1, words = $4
-WHERE book_id = $1 AND ordinal = $2 AND @state('waiting') AND holder = $5 AND due_at_us < $6
+SET due_at_us = told.due_at_us, tries = hedge_requests.tries + 1, words = told.message
+FROM (
+    SELECT
+        CAST(@item(0) AS BIGINT) AS book_id, CAST(@item(1) AS BIGINT) AS ordinal, CAST(@item(2) AS BIGINT) AS due_at_us,
+        @item(3) AS message
+    FROM @json_rows($1)
+) AS told
+WHERE
+    hedge_requests.book_id @only(told.book_id)
+    AND hedge_requests.ordinal = told.ordinal
+    AND @state('waiting')
+    AND hedge_requests.holder = $2
+    AND hedge_requests.due_at_us < $3
 
 -- fragment: first_fill
 -- The execution of the first part of the order that was filled; null if none was.
