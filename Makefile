@@ -63,7 +63,7 @@ check: $(VENV)/.dev-ok ## Format, lint, types, layers, and generated files in st
 	@$(BIN)/ruff format --check --quiet . || { echo "Some files are not formatted: run '$(BIN)/ruff format .'"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@echo "Checking types (mypy, strict)."
-	@# mypy uses one core. Meanwhile another compiles the tests, which each test worker would do by itself.
+	@# Meanwhile the tests are compiled, which each test worker would do by itself.
 	@{ $(COMPILED) $(BIN)/python -m pytest -p no:cacheprovider --collect-only -qq > /dev/null 2>&1 & } ; \
 		$(BIN)/mypy; status=$$?; wait; exit $$status
 	@echo "Checking that generated files are in step, and that rooms import only downwards (import-linter)."
@@ -125,7 +125,8 @@ $(VENV)/.ok: requirements.txt requirements-build.txt pyproject.toml client/pypro
 
 $(VENV)/.dev-ok: requirements-dev.txt requirements-otel.txt requirements-market.txt $(VENV)/.docs-ok
 	@echo "Installing the tools for tests and checks."
-	@$(PIP) install --require-hashes -r requirements-otel.txt -r requirements-market.txt -r requirements-dev.txt
+	@# Not compiled: tests and checks import a small part of it, which is compiled then.
+	@$(PIP) install --no-compile --require-hashes -r requirements-otel.txt -r requirements-market.txt -r requirements-dev.txt
 	@touch $@
 
 $(VENV)/.docs-ok: requirements-docs.txt $(VENV)/.ok
