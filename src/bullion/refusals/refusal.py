@@ -72,8 +72,10 @@ def family_of_status(status: int) -> Family:
     return _FAMILIES.get(HTTPStatus(status), Family.REQUEST)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RefusalCode:
+    """Compared by identity: each row stands in the catalogue once."""
+
     code: str
     status: int
     env: Env
