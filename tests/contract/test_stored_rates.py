@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
+from bullion.faults import StoreUnavailable
 from bullion.rates.board import MARKET, Board
 from bullion.rates.follower import BoardFollower
 from bullion.rates.tick import Tick
@@ -12,6 +13,7 @@ from bullion.store.engine import Engine, one_row
 from bullion.store.postgres import PostgresEngine
 from bullion.store.rates import StoredRates
 from bullion.store.records import Records, RecordStore
+from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.support.servers import Postgres
@@ -165,6 +167,33 @@ async def test_each_listener_is_told_by_itself(engine: Engine, other_engine: Eng
     assert not any(task.done() for task in waiting)
     await _change(other_engine)
     await asyncio.wait_for(asyncio.gather(*waiting), 5)
+
+
+async def test_a_listener_that_is_cancelled_leaves_the_others_waiting(
+    engine: Engine, other_engine: Engine
+) -> None:
+    for listener in ("catalogue", "rates"):
+        await engine.wait_for_change(0, listener)
+    first, second = (
+        asyncio.create_task(engine.wait_for_change(30, listener)) for listener in ("catalogue", "rates")
+    )
+    await asyncio.sleep(0.02)
+    first.cancel()
+    await asyncio.sleep(0.2)
+    assert first.cancelled()
+    assert not second.done()
+    await _change(other_engine)
+    await asyncio.wait_for(second, 5)
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+async def test_every_listener_hears_that_the_store_cannot_be_read(engine: Engine) -> None:
+    """On PostgreSQL a lost connection is noticed, and replaced, by the listener itself."""
+    assert isinstance(engine, SqliteEngine)
+    waiting = [engine.wait_for_change(30, listener) for listener in ("catalogue", "rates")]
+    engine._look_up.disconnect()
+    found = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+    assert [type(each) for each in found] == [StoreUnavailable] * 2
 
 
 async def _change(engine: Engine) -> None:

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, monotonic_ns
-from typing import NoReturn, TextIO, TypeVar
+from typing import NamedTuple, NoReturn, TextIO, TypeVar
 
 from bullion.faults import (
     AlreadyExists,
@@ -61,6 +61,8 @@ class SqliteEngine:
         self._reader = SqliteConnection("bullion-reader", self._queries)
         self._look_up = SqliteConnection("bullion-look-up", self._queries)
         self._seen_versions: dict[str, int] = {}
+        self._waiters: list[_ChangeWaiter] = []
+        self._polling = False
         self._inode: int | None = None
         self._check_at_ns = 0
         self._node_lock: TextIO | None = None
@@ -304,17 +306,45 @@ class SqliteEngine:
 
     async def wait_for_change(self, timeout_s: float, listener: str = "catalogue") -> None:
         """`PRAGMA data_version` changes when another connection commits, in any process."""
-        give_up_at = monotonic() + timeout_s
-        while True:
-            # Sleep first: this node's bookings change it too, and must not cause constant reads.
-            await asyncio.sleep(_POLL_S)
+        loop = asyncio.get_running_loop()
+        waiter = _ChangeWaiter(listener, loop.time() + timeout_s, loop.create_future())
+        self._waiters.append(waiter)
+        if not self._polling:
+            # Not at once: this node's bookings change it too, and must not cause constant reads.
+            self._polling = True
+            loop.call_later(_POLL_S, self._poll, loop)
+        await waiter.over
+
+    def _poll(self, loop: asyncio.AbstractEventLoop) -> None:
+        """One look for all who wait. Those for whom nothing has changed go on waiting."""
+        self._polling = False
+        waiters = [each for each in self._waiters if not each.over.done()]  # Some were cancelled.
+        self._waiters = []
+        if not waiters:
+            return
+        try:
             with _faults():
                 version = self._look_up.data_version()
-            if version != self._seen_versions.get(listener):
-                self._seen_versions[listener] = version
-                return
-            if monotonic() >= give_up_at:
-                return
+        except Exception as error:  # noqa: BLE001 - whatever it is, everyone who waits gets it
+            for each in waiters:
+                each.over.set_exception(error)
+            return
+        now_s = loop.time()
+        for each in waiters:
+            if version != self._seen_versions.get(each.listener) or now_s >= each.until_s:
+                self._seen_versions[each.listener] = version
+                each.over.set_result(None)
+            else:
+                self._waiters.append(each)
+        if self._waiters:
+            self._polling = True
+            loop.call_later(_POLL_S, self._poll, loop)
+
+
+class _ChangeWaiter(NamedTuple):
+    listener: str
+    until_s: float
+    over: asyncio.Future[None]
 
 
 class SqliteConnection:
