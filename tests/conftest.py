@@ -1,10 +1,8 @@
 """What every test may use."""
 
-import asyncio
 import gc
 import os
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
-from bullion.store.sqlite import SqliteEngine
+from tests.support.migrated_store import migrate
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
 from tests.support.scale import SCALE
@@ -120,28 +118,8 @@ def postgres() -> Iterator[Postgres]:
 def schema_template(postgres: Postgres) -> str:
     """A database with the tables of this version, for `new_database`: a copy is cheaper than migrating."""
     address = postgres.new_database()
-    _migrate(PostgresEngine(address))
+    migrate(PostgresEngine(address))
     return address.rpartition("/")[2]
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for SQLite: a file to copy."""
-    path = tmp_path_factory.mktemp("migrated") / "bullion.db"
-    _migrate(SqliteEngine(path))
-    return path
-
-
-def _migrate(engine: PostgresEngine | SqliteEngine) -> None:
-    """In a thread: the loop of a browser may run in this one."""
-
-    async def migrate() -> None:
-        await engine.open()
-        await engine.migrate()
-        await engine.close()
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, migrate()).result()
 
 
 @pytest.fixture(scope="session")

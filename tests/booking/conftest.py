@@ -39,7 +39,7 @@ def shared_database(postgres: Postgres, schema_template: str) -> str:
 def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:  # noqa: F811
     """Each call gives another node's engine on the same store."""
     if engine_name == "sqlite":
-        return new_file(request, tmp_path)
+        return new_file(tmp_path)
     server: Postgres = request.getfixturevalue("postgres")
     address: str = request.getfixturevalue("shared_database")
     server.sql(_WIPE, address.rpartition("/")[2])

@@ -1,6 +1,5 @@
 """The engines that the store's tests run on. Another engine joins by one more entry here."""
 
-import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from bullion.store.engine import Engine
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
+from tests.support.migrated_store import copy_migrated
 from tests.support.servers import Postgres
 
 from .desk_over import desk_over
@@ -37,14 +37,13 @@ def empty_store(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path
 def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> MakeEngine:
     """Each call gives another node's engine on the same store, which has its tables and no rows."""
     if engine_name == "sqlite":
-        return new_file(request, tmp_path)
+        return new_file(tmp_path)
     return _new_database(request, request.getfixturevalue("schema_template"))
 
 
-def new_file(request: pytest.FixtureRequest, folder: Path) -> MakeEngine:
+def new_file(folder: Path) -> MakeEngine:
     path = folder / "store" / "bullion.db"
-    path.parent.mkdir()
-    shutil.copy(request.getfixturevalue("migrated_file"), path)
+    copy_migrated(path)
     return lambda: SqliteEngine(path)
 
 

@@ -18,6 +18,7 @@ from typing import IO, Any, Self
 import httpx
 
 from .forked_process import CHECKOUT, Process, serving
+from .migrated_store import copy_migrated
 
 DESK_TOKEN = "first-desk-token-of-the-tests"
 SECRET = "the-deployment-secret-of-the-tests"
@@ -165,6 +166,8 @@ def start(folder: Path, module: str = "bullion", launch: Launch = serving, /, **
         "BULLION_SECRET": SECRET,
         **settings,
     }
+    if launch is serving and "BULLION_DATABASE_URL" not in given and not (folder / "var").exists():
+        copy_migrated(folder / "var" / "bullion.db")
     process, stream = launch(module, folder, environment | given)
     log: list[str] = []
     reader = _Reader(stream, log)

@@ -17,7 +17,7 @@ from tests.docs.markdown import ROOT
 
 from .node import until
 from .processes import children
-from .servers import Postgres, _as_nobody, _new_folder, find, free_port, wait_for_port
+from .servers import Postgres, _as_nobody, find, free_port, new_folder, wait_for_port
 from .shown import shown
 from .simple_query import QueryFailed
 
@@ -128,7 +128,7 @@ class Member:
 
 @dataclass
 class PatroniCluster:
-    folder: Path = field(default_factory=lambda: _new_folder("bullion-patroni-"))
+    folder: Path = field(default_factory=lambda: new_folder("bullion-patroni-"))
     etcd_port: int = field(default_factory=free_port)
     etcd: subprocess.Popen[bytes] | None = None
     members: list[Member] = field(default_factory=list)

@@ -10,7 +10,7 @@ from typing import Self
 from tests.docs.markdown import ROOT
 
 from .node import until
-from .servers import _new_folder, find, free_port, wait_for_port
+from .servers import find, free_port, new_folder, wait_for_port
 from .shown import shown
 
 SERVICE = "budgets"
@@ -31,7 +31,7 @@ _PAGE = ROOT / "docs/failover.md"
 
 @dataclass
 class SentinelGroup:
-    folder: Path = field(default_factory=lambda: _new_folder("bullion-sentinel-"))
+    folder: Path = field(default_factory=lambda: new_folder("bullion-sentinel-"))
     ports: list[int] = field(default_factory=lambda: [free_port(), free_port()])
     """Of the two servers. The first begins as the master."""
     sentinel_ports: list[int] = field(default_factory=lambda: [free_port() for _ in range(3)])

@@ -47,7 +47,7 @@ def free_port() -> int:
             return port
 
 
-def _new_folder(prefix: str) -> Path:
+def new_folder(prefix: str) -> Path:
     """In memory, if that is where the tests keep their files: see MEMORY in the Makefile."""
     return Path(tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
 
@@ -102,7 +102,7 @@ def _run_in(folder: Path, command: list[str]) -> None:
 @cache
 def _made_cluster() -> Path:
     """The files of a server that was never started, for each server to copy: initdb takes far longer."""
-    folder = _new_folder("bullion-pg-made-")
+    folder = new_folder("bullion-pg-made-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     prefix, uid = _as_nobody()
     if uid is not None:
@@ -115,7 +115,7 @@ def _made_cluster() -> Path:
 class Postgres:
     """A server of the tests' own. Each test gets a database of its own on it."""
 
-    folder: Path = field(default_factory=lambda: _new_folder("bullion-pg-"))
+    folder: Path = field(default_factory=lambda: new_folder("bullion-pg-"))
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
     durable: bool = False
@@ -188,7 +188,7 @@ class Postgres:
 @dataclass
 class Redis:
     port: int = field(default_factory=free_port)
-    folder: Path = field(default_factory=lambda: _new_folder("bullion-redis-"))
+    folder: Path = field(default_factory=lambda: new_folder("bullion-redis-"))
     process: subprocess.Popen[bytes] | None = None
 
     @property
