@@ -104,6 +104,26 @@ def test_one_press_confirms_with_the_cover_of_the_row_and_a_deletion_needs_a_rea
     assert "LM-88214112" in hedge_card
 
 
+def test_one_press_confirms_nothing_of_an_order_that_was_covered_in_part(desk: Desk) -> None:
+    """Whoever presses has covered all of it: what they bought twice would be recorded nowhere."""
+    order = desk.dealing.placed(quantity="5")
+    someone = desk.visit()
+    someone.expect_trouble("409")
+    page = someone.open(desk.token, "orders?status=pending")
+    waiting = row(page, order)
+    waiting.get_by_label("Cover price of").fill("71200.50")
+    desk.dealing.do(order, "confirm", {"covered": "2"})
+    waiting.get_by_role("button", name="Confirm").click()
+    toast(page, "3.0000 of this order are left to cover, not 5.0000. Nothing was confirmed.")
+    hedge = desk.dealing.order(order)["hedge"]
+    assert (hedge["rest"]["quantity"], hedge["cover_price"]) == ("3.0000", None)
+    page.goto(desk.console.url)
+    in_queue = page.locator(f"#pending-table [data-key='{order['id']}']")
+    in_queue.get_by_role("button", name="Confirm BUY 5 g GOLD").click()
+    expect(in_queue).to_have_count(0)
+    assert desk.dealing.order(order)["status"] == "open"
+
+
 def test_the_keyboard_marks_acts_and_opens(desk: Desk) -> None:
     older, newer = desk.dealing.placed(quantity="3"), desk.dealing.placed(quantity="4")
     page = desk.open("orders?environment=production&login_id=client")

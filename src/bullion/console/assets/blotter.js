@@ -14,7 +14,8 @@ async function actInRow(button) {
   if (inFlight.has(key)) return;
   inFlight.add(key);
   button.setAttribute("aria-busy", "true");
-  const values = new URLSearchParams({ csrf: dialog.querySelector("[name=csrf]").value });
+  const csrf = dialog.querySelector("[name=csrf]").value;
+  const values = new URLSearchParams({ csrf, left: button.dataset.left });
   const fields = [...row.querySelectorAll("input.cover")];
   for (const field of fields) values.set(field.name, field.value);
   const answer = await sent(button.dataset.rowAct, { method: "POST", body: values });

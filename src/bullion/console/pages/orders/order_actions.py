@@ -97,7 +97,8 @@ def row_actions(visit: Visit, order: View, *, by_hand: bool) -> Child:
             refuse = _row_button(REFUSE, order["id"], "Refuse …", name)
             # Telephones have no room for fields in a row: there a dialog asks for the cover.
             cover = _row_button(CONFIRM, order["id"], "Cover …", name, kind="phone-only", letter=None)
-            return [_confirm_now(order["id"], name), refuse, cover, delete]
+            # A list does not know what is covered already: an order of which a part is covered is refused.
+            return [_confirm_now(order["id"], name, order["quantity"]), refuse, cover, delete]
         case Status.PENDING:
             return [delete]
         case Status.OPEN:
@@ -118,13 +119,12 @@ def queue_actions(visit: Visit, row: View) -> Child:
     if not by_hand or row["status"] != Status.PENDING or not visit.has_role(CONFIRM.role):
         return None
     order_id, name = row["order_id"], row_name(row)
-    rest = row.get("rest")
-    waits = rest is not None and rest["state"] == "partly_covered"
+    rest = row["rest"]
     return el(
         "span",
-        _confirm_now(order_id, name),
+        _confirm_now(order_id, name, row["quantity"] if rest is None else rest["quantity"]),
         _row_button(COVER, order_id, "Decide …", name, letter=None)
-        if waits
+        if partly_covered(row)
         else _row_button(REFUSE, order_id, "Refuse …", name),
         _row_button(CONFIRM, order_id, "Cover …", name, letter=None),
         class_="row-actions",
@@ -151,14 +151,15 @@ def _row_button(
     )
 
 
-def _confirm_now(order_id: str, name: str) -> Html:
-    """Confirms at once, with the cover that was typed into the row."""
+def _confirm_now(order_id: str, name: str, left: str) -> Html:
+    """Confirms at once, with the cover that was typed into the row, if so much is left to cover."""
     return el(
         "button",
         "Confirm",
         type="button",
         class_="small primary",
         data_row_act=CONFIRM.path("actions", {"id": order_id}),
+        data_left=left,
         data_letter="c",
         data_key="confirm",
         aria_label=f"Confirm {name}",
