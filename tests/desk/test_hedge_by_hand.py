@@ -95,6 +95,9 @@ def test_the_desk_covers_an_order_in_parts(by_hand: Dealing) -> None:
     assert (book["client"], book["cover"]) == ("-9.990", "9.990")
     entries = by_hand.desk.do("GET", "/audit?limit=3")["items"]
     assert [each["after"].get("cover_reference") for each in entries] == [None, "LM-2", "LM-1"]
+    assert [each["before"].get("left") for each in entries] == ["3.5000", "6.0000", None]
+    assert [each["after"].get("left") for each in entries] == [None, "3.5000", "6.0000"]
+    assert entries[2]["text"].endswith("buy 10 g GOLD covered in part, 6 g left: the first of two")
     by_hand.check()
 
 

@@ -129,7 +129,7 @@ SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
     "close_order": orders.tell_order("is being closed"),
     "complete_order": orders.tell_complete,
     "delete_order": orders.tell_order("deleted"),
-    "confirm_order": orders.tell_order("confirmed"),
+    "confirm_order": orders.tell_confirmed,
     "refuse_order": orders.tell_order("refused"),
     "cover_order": orders.tell_order("rest decided"),
     "resolve_break": orders.tell_break,

@@ -38,6 +38,7 @@ from bullion.console.widgets.formatting import (
     grouped,
     rupees,
     times_text,
+    weight,
 )
 from bullion.desk.desk import View
 from bullion.environment import Environment
@@ -130,7 +131,9 @@ def _waiting_row(visit: Visit, each: View, *, late: bool) -> Html:
     tries = f"asked {times_text(each['tries'])}" if each["tries"] else ""
     # The desk knows that it has not answered itself yet.
     answer = () if visit.desk.venue.by_hand else (each["words"], tries)
-    rest = "partly covered: decide about the rest" if partly_covered(each) else ""
+    rest = ""
+    if partly_covered(each):
+        rest = f"partly covered: {weight(each['rest']['quantity'], each['unit'])} left to decide about"
     said = " · ".join(filter(None, (by_desk, rest, *answer)))
     return el(
         "li",

@@ -22,7 +22,7 @@ from bullion.hedge.simulated import CONFIRMED, REFUSED
 from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise
 from bullion.metals.symbol import Side
-from bullion.metals.weight import weight_e4
+from bullion.metals.weight import weight_e4, weight_text
 from bullion.orders import life
 from bullion.orders.instant import instant_text
 from bullion.orders.order import Order
@@ -289,7 +289,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
     async def work(records: Records) -> ChangeResult:
         found = await find_order(records, actor.broker, order_id, lock=True)
         before = found.order
-        seen = {**view(found), **await _noted_cover(records, before)}
+        seen = {**view(found), **await _noted_cover(records, before), **await _left(records, before)}
         # Clocks differ a little: no event may be earlier than the order.
         at_us = max(await records.now_us(), before.created_at_us)
         try:
@@ -299,7 +299,8 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
         if now is not before:
             await records.change_order(before, now, at_us, actor.name, message)
         changed = replace(found, order=now)
-        after = {**view(changed), "words": message, **await _noted_cover(records, now)}
+        noted = {**await _noted_cover(records, now), **await _left(records, now)}
+        after = {**view(changed), "words": message, **noted}
         prices = [] if price is None else await price(records, found)
         return ChangeResult(seen, after, await full_view(records, actor.broker, changed), prices=prices)
 
@@ -310,6 +311,14 @@ async def _noted_cover(records: Records, order: Order) -> View:
     """For the audit trail; empty if the desk noted none."""
     cover = (await records.covers([order])).get(order.id)
     return {} if cover is None else cover_view(cover)
+
+
+async def _left(records: Records, order: Order) -> View:
+    """What is left to cover of a pending order, for the audit trail; empty if nothing is covered yet."""
+    if order.status != Status.PENDING:
+        return {}
+    hedge = await records.hedge(order)
+    return {} if hedge is None or hedge.rest is None else {"left": weight_text(hedge.rest.quantity_e4)}
 
 
 def _new_execution_id() -> str:

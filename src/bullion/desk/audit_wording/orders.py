@@ -20,6 +20,14 @@ def tell_order(what: str) -> Callable[[Told], Iterator[Sentence]]:
     return told_order
 
 
+def tell_confirmed(told: Told) -> Iterator[Sentence]:
+    left = told.after.get("left")
+    if left is None:
+        yield from tell_order("confirmed")(told)
+    else:
+        yield from tell_order(f"covered in part, {write_number(left)} {told.after['unit']} left")(told)
+
+
 def tell_complete(told: Told) -> Iterator[Sentence]:
     price, result = told.after["close_price"], told.after["realized_pnl"]
     yield [
