@@ -255,7 +255,8 @@ class BookingQueue:
         """Decide and record until every order has its outcome, except for deferred orders.
 
         An order is deferred if another node has locked its book, or if its book takes from a stock. With
-        `locked` there are none. Returns the deferred orders, and outcomes that the caller must answer with.
+        `locked`, only for a stock, and only beside orders of other books. Returns the deferred orders, and
+        outcomes that the caller must answer with.
         """
         misses = 0
         deferred: list[QueueEntry] = []
@@ -265,7 +266,7 @@ class BookingQueue:
                 return deferred, ()
             version = self._catalogue.version or 0
             _check_again(batch, version)
-            if not locked:
+            if not locked or len({entry.attempt.book_id for entry in batch}) > 1:
                 batch, with_stock = _split_by_stock(batch)
                 for entry in with_stock:
                     entry.waits_for_lock = True
@@ -399,7 +400,11 @@ def _takes_stock(entry: QueueEntry) -> bool:
 
 
 def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], Sequence[QueueEntry]]:
-    """Split off the books that take from a stock. All accounts share it, so it must be locked first."""
+    """Split off the books that take from a stock. All accounts share it, so it must be locked first.
+
+    And each of these books is decided by itself: an order that is not recorded, such as a repeated one, must
+    not seem to leave less for another account.
+    """
     books = {entry.attempt.book_id for entry in batch if _takes_stock(entry)}
     if not books:
         return batch, ()
