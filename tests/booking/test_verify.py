@@ -27,7 +27,7 @@ from bullion.faults import (
 )
 from bullion.orders.order_id import order_id
 from bullion.orders.verdict import Refusal
-from bullion.refusals.catalogue import TRADING_HALTED
+from bullion.refusals.catalogue import PRODUCTION_TRADING_DISABLED, TRADING_HALTED
 from bullion.store.engine import Engine
 from tests.contract.conftest import MakeEngine
 from tests.model import invariants
@@ -38,6 +38,7 @@ from .fixtures import GOLD, NOW_US, asked, checked, create_books, failing, put, 
 pytestmark = pytest.mark.anyio
 
 LOST = OutcomeUnknown("the line went dead")
+CLOSED = Refusal(PRODUCTION_TRADING_DISABLED, fields={"reason": "global"}, closed=True)
 
 
 @pytest.fixture
@@ -118,6 +119,31 @@ async def test_an_order_whose_answer_was_lost_after_the_commit_is_the_answer_and
     assert await live.told(live_books[0], "k") == "replayed"
     assert len(await rows(engine, "SELECT 1 AS one FROM hedge_requests")) == 1
     await sound(engine)
+
+
+@pytest.mark.parametrize("fault", [LOST, StoreUnavailable("away")], ids=["answer lost", "not written"])
+async def test_while_production_is_closed_a_key_without_an_order_is_not_answered_after_a_fault_either(
+    live: DealingNode, live_books: list[int], fault: Exception
+) -> None:
+    moved, closed = asked(expected_price="1"), lambda: CLOSED
+    assert await live.told(live_books[0], "moved", moved) == "price_moved"
+    assert await live.told(live_books[0], "booked") == "booked"
+    for key, of, told in (
+        ("moved", moved, CLOSED.refusal.code),
+        ("booked", asked("sell"), CLOSED.refusal.code),
+        ("booked", asked(), "replayed"),
+    ):
+        live.ledger.before.append(failing(fault))
+        assert await live.told(live_books[0], key, of, verdict=closed) == told
+
+
+async def test_while_production_is_closed_another_body_of_a_key_in_flight_is_refused_for_that(
+    live: DealingNode, live_books: list[int]
+) -> None:
+    first = asyncio.create_task(live.told(live_books[0], "k"))
+    await asyncio.sleep(0)
+    assert await live.told(live_books[0], "k", asked("sell"), verdict=lambda: CLOSED) == CLOSED.refusal.code
+    assert await first == "booked"
 
 
 async def test_a_commit_that_never_came_to_be_is_told_and_not_tried_again(

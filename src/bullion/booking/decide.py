@@ -86,10 +86,7 @@ class _Draft:
     def outcome(self, entry: QueueEntry) -> Outcome:
         verdict = entry.verdict
         if entry.settled is not None:
-            replayed = replay(entry.settled, entry)
-            if isinstance(verdict, Refusal) and verdict.closed and not isinstance(replayed, Booked):
-                return verdict
-            return replayed
+            return replay(entry.settled, entry)
         outcome = verdict if isinstance(verdict, Refusal) else self._book(entry.attempt, verdict)
         if isinstance(outcome, Refusal) and self._is_production:
             self.plan.fences = True

@@ -10,6 +10,14 @@ from .attempt import Booked, Outcome, QueueEntry, Settled
 
 
 def replay(settled: Settled, entry: QueueEntry) -> Outcome:
+    """While the environment is closed, only the exact replay of an order is answered."""
+    outcome, verdict = _outcome(settled, entry), entry.verdict
+    if isinstance(verdict, Refusal) and verdict.closed and not isinstance(outcome, Booked):
+        return verdict
+    return outcome
+
+
+def _outcome(settled: Settled, entry: QueueEntry) -> Outcome:
     attempt, verdict = entry.attempt, entry.verdict
     if settled.asked != attempt.asked:
         return Refusal(IDEMPOTENCY_KEY_REUSED, compared={"settled_by": settled.request_id})
