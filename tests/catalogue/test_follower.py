@@ -110,6 +110,26 @@ async def test_an_answer_that_was_long_on_its_way_does_not_set_the_clock_back() 
     assert catalogue.now_us() == 1_800_000_000_000_000 + 10_000_000
 
 
+async def test_a_question_that_was_long_on_its_way_does_not_set_the_clock_ahead() -> None:
+    now_ns = 5_000_000_000
+    catalogue = Catalogue(lambda: now_ns)
+    catalogue.apply(Changes(1, 1_800_000_000_000_000, [], whole=True), now_ns)
+    asked_at_ns, now_ns = now_ns, now_ns + 4_000_000_000  # It waited for a connection of the pool.
+    catalogue.apply(Changes(1, 1_800_000_004_000_000, []), asked_at_ns)
+    assert catalogue.now_us() == 1_800_000_004_000_000
+
+
+@pytest.mark.parametrize("step_us", [-60_000_000, 60_000_000])
+async def test_the_clock_follows_one_that_was_set(step_us: int) -> None:
+    """As after a failover: by the nearest time that the answer allows."""
+    now_ns = 5_000_000_000
+    catalogue = Catalogue(lambda: now_ns)
+    catalogue.apply(Changes(1, 1_800_000_000_000_000, [], whole=True), now_ns)
+    asked_at_ns, now_ns = now_ns, now_ns + 10_000_000
+    catalogue.apply(Changes(1, 1_800_000_000_000_000 + step_us, []), asked_at_ns)
+    assert abs(catalogue.now_us() - 1_800_000_000_000_000 - step_us) <= 10_000
+
+
 async def test_those_who_look_for_keys_at_once_share_a_question() -> None:
     source = Source()
     catalogue_follower = CatalogueFollower(Catalogue(), source)

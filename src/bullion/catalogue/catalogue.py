@@ -96,9 +96,12 @@ class Catalogue:
             self.clients.finish_page(changes.page_ends_at, extra)
         self.clients.evict(extra)
         self.version = changes.version
-        self._applied_at_ns = asked_at_ns
-        # Relative to the start of the read: a slow answer must not set the clock back.
-        self._clock_ahead_us = changes.clock_us - asked_at_ns // 1000
+        first, self._applied_at_ns = self._applied_at_ns is None, asked_at_ns
+        # The store read its clock between the start of the read and now. A read that waited on its way must
+        # not set this node's clock ahead, nor an answer that waited set it back.
+        least_us = changes.clock_us - self._monotonic_ns() // 1000
+        most_us = changes.clock_us - asked_at_ns // 1000
+        self._clock_ahead_us = most_us if first else min(max(self._clock_ahead_us, least_us), most_us)
 
     def _put(self, entry: Entry) -> None:
         match entry:
