@@ -172,6 +172,18 @@ def test_a_deal_in_dollars_asks_for_their_rate(client: ConsoleClient, short: Dea
     assert "2.5 at $4,100.25, XB-1, ₹92.01 per $" in text_of(client.see("market/covers"))
 
 
+def test_a_cover_is_dealt_by_the_terms_that_it_was_made_with(client: ConsoleClient, short: Dealing) -> None:
+    """A price per kg for a cover of prices per 10 g would be booked a hundred times too high."""
+    client.do("market/new-cover", contract="GOLDM", quantity="3")
+    (cover,) = covers(short)
+    changed = GOLDM | {"price_weight": "1000", "currency": "USD"}
+    short.desk.do("PUT", "/hedge/contracts/GOLDM", changed)
+    for action in ("record-deal", "settle-cover"):
+        asked = client.client.get(f"/dialogs/market/{action}?id={cover['id']}").json()["contents"]
+        assert "₹ per 10 g" in asked.replace(_NBSP, " ")
+    assert "dollar" not in client.ask(f"market/record-deal?id={cover['id']}")
+
+
 def test_a_contract_is_made_and_changed_by_its_form(client: ConsoleClient, dealing: Dealing) -> None:
     assert "There are no contracts yet." in client.see("market/contracts")
     typed = {"code": "GOLDM", **GOLDM, "currency": "INR", "mode": "suggest", "active": "yes"}

@@ -4,16 +4,27 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
-from bullion.desk.actions import audit, duties, groups, quotes, rates, switches, symbols
+from bullion.desk.actions import audit, covers, duties, feeds, groups, quotes, rates, switches, symbols
 from bullion.desk.actions.audit import AuditSearch
-from bullion.desk.bodies import DutyBody, GroupBody, RateBody, SwitchesBody, SymbolBody, TermsBody
+from bullion.desk.bodies import (
+    ContractBody,
+    DutyBody,
+    FeedGuardBody,
+    GroupBody,
+    RateBody,
+    SwitchesBody,
+    SymbolBody,
+    TermsBody,
+)
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import Desk, View
 from bullion.records.page import Page
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
+from bullion.store.records import Records
 
 from .desk_over import ADMIN, OTHER
 
@@ -91,6 +102,56 @@ async def test_of_two_that_saw_the_same_one_changes_it(desk: Desk) -> None:
     assert (await groups.get_group(desk, ADMIN, "retail"))["trading"] is False
     found = await audit.find_audit(desk, ADMIN, AuditSearch(), 10)
     assert [each["action"] for each in found.entries] == ["put_group"]
+
+
+@pytest.fixture
+def slow_reads(engine_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others have time to write between what a change reads and what it writes, where they could."""
+
+    def slow(name: str) -> None:
+        read = getattr(Records, name)
+
+        async def slowly(*arguments: Any) -> Any:
+            found = await read(*arguments)
+            await asyncio.sleep(0.1)
+            return found
+
+        monkeypatch.setattr(Records, name, slowly)
+
+    if engine_name == "postgres":  # SQLite has one writer, and a transaction never waits for anything else.
+        slow("contract")
+        slow("feed_guards")
+
+
+@pytest.mark.usefixtures("slow_reads")
+async def test_of_two_that_change_a_contract_at_once_neither_is_undone(desk: Desk) -> None:
+    body = ContractBody(metal="gold", instrument="GOLD", lot="100", price_weight="10")
+    saw = await covers.put_contract(desk, ADMIN, "GOLDM", body)
+
+    def judge(before: View | None) -> None:
+        if before != saw:
+            raise RefusalError(CONFLICT, "It was changed meanwhile.")
+
+    lots = [msgspec.structs.replace(body, lot=str(lot)) for lot in (200, 300, 400)]
+    done = await asyncio.gather(
+        *(covers.put_contract(desk, ADMIN, "GOLDM", each, only_if=judge) for each in lots),
+        return_exceptions=True,
+    )
+    refused = [each for each in done if isinstance(each, RefusalError)]
+    assert [each.refusal for each in refused] == [CONFLICT, CONFLICT]
+
+
+@pytest.mark.usefixtures("slow_reads")
+async def test_of_two_that_change_a_guard_at_once_neither_is_undone(desk: Desk) -> None:
+    fields = {"spike_bps": 120, "width_bps": 77, "old_s": 7}
+    await asyncio.gather(
+        *(
+            feeds.patch_feed_guard(desk, ADMIN, "GOLD", Changes(FeedGuardBody, {name: value}))
+            for name, value in fields.items()
+        )
+    )
+    kept = (await desk.store.read("guards", lambda records: records.feed_guards()))["GOLD"]
+    assert {name: getattr(kept, name) for name in fields} == fields
 
 
 @pytest.mark.parametrize("symbol", ["", "no such", "a\x00", "a\n", "x" * 33])

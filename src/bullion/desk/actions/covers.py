@@ -59,7 +59,8 @@ async def put_contract(
         await records.put_contract(actor.broker, stored)
         return ChangeResult(None if before is None else _contract_view(before), _contract_view(stored))
 
-    return await desk.change(actor, code, work, catalogue=False, only_if=only_if)
+    # With the catalogue's lock, or of two that change it at once the second would undo the first.
+    return await desk.change(actor, code, work, only_if=only_if)
 
 
 @action(
@@ -329,6 +330,9 @@ def cover_view(cover: BookCover, deals: list[CoverDeal]) -> View:
         "metal": cover.metal.value,
         "contract": cover.contract.code,
         "venue": cover.contract.venue,
+        # The terms that it was made with: those of the contract may have changed since.
+        "price_weight": plain(cover.contract.price_ng, _NG_PLACES),
+        "currency": cover.contract.currency,
         "side": cover.side,
         "quantity": plain(cover.quantity_e8, _QUANTITY_PLACES),
         "fine": grams(cover.fine_mg),

@@ -122,7 +122,8 @@ async def patch_feed_guard(
         await records.put_feed_guard(instrument, after)
         return ChangeResult(msgspec.structs.asdict(before), msgspec.structs.asdict(after))
 
-    return await desk.change(actor, instrument, work, catalogue=False)
+    # With the catalogue's lock, or of two that change it at once the second would undo the first.
+    return await desk.change(actor, instrument, work)
 
 
 async def _file_guard(records: Records, instrument: str) -> GuardNumbers:

@@ -102,13 +102,6 @@ async def _find(visit: Visit) -> View:
     raise RefusalError(NOT_FOUND, "The cover is not among the newest any more.")
 
 
-async def _contract_of(visit: Visit, code: str) -> View:
-    for each in await list_contracts(visit.desk, visit.actor):
-        if each["code"] == code:
-            return each
-    raise RefusalError(NOT_FOUND, f"There is no contract {code}.")
-
-
 async def _ask_new(visit: Visit) -> Dialog:
     contracts = [each for each in await list_contracts(visit.desk, visit.actor) if each["active"]]
     if not contracts:
@@ -199,16 +192,14 @@ async def _drop(visit: Visit) -> Result:
 
 async def _ask_record(visit: Visit) -> Dialog:
     cover = await _find(visit)
-    contract = await _contract_of(visit, cover["contract"])
-    sign = currency_sign(contract["currency"])
-    per = weight(contract["price_weight"], "g")
+    sign, per = currency_sign(cover["currency"]), weight(cover["price_weight"], "g")
     fields: list[Field] = [
         replace(_DEALT, label=f"Quantity dealt, of {quantity(cover['quantity'])}"),
         replace(_PRICE, label=f"Price, {sign} per {per}"),
         _REFERENCE,
         replace(_FEE, label=f"Fee, {sign}", hint="empty: none"),
     ]
-    if contract["currency"] == DOLLARS:
+    if cover["currency"] == DOLLARS:
         fields.append(replace(_DOLLAR, required=True))
     return Dialog(
         title=f"Record a deal: {plain_text(cover)}",
@@ -239,8 +230,7 @@ async def _record(visit: Visit) -> Result:
 
 async def _ask_settle(visit: Visit) -> Dialog:
     cover = await _find(visit)
-    contract = await _contract_of(visit, cover["contract"])
-    price = f"price in {currency_sign(contract['currency'])} per {weight(contract['price_weight'], 'g')}"
+    price = f"price in {currency_sign(cover['currency'])} per {weight(cover['price_weight'], 'g')}"
     return Dialog(
         title=f"Settle the cover: {plain_text(cover)}?",
         text=[
