@@ -49,8 +49,8 @@ export interface Options<E extends Environment> {
 export interface PlaceOptions {
   /** A new UUID, unless you keep keys yourself or send an order again. */
   readonly idempotencyKey?: string;
-  /** The order was sent before under this key, and an earlier try may still be on its way. */
-  readonly again?: boolean;
+  /** If the order was sent before: that of its `OutcomeUnknown`, or `new Date()` if you only have the key. */
+  readonly unansweredUntil?: Date;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -157,8 +157,9 @@ export class BullionClient<E extends Environment = Environment> {
     const body = orderJson(order);
     const headers = { ...options.headers, "Content-Type": "application/json", "Idempotency-Key": key };
     checkHeaders(headers);
+    const { unansweredUntil } = options;
+    let doubt = unansweredUntil === undefined ? undefined : doubtUntil(millisecondsOf(unansweredUntil));
     const giveUpAt = performance.now() + this.#deadlineMs;
-    let doubtSince = options.again ? performance.now() : undefined;
     for (let tries = 1; ; tries += 1) {
       const began = performance.now();
       try {
@@ -168,13 +169,11 @@ export class BullionClient<E extends Environment = Environment> {
       } catch (error) {
         const verdict = judge(error);
         if (verdict.settles) throw error;
-        if (verdict.unsure) doubtSince = performance.now();
-        else if (verdict.lookedUp && doubtSince !== undefined && began - doubtSince >= LINGER_MS) {
-          doubtSince = undefined;
-        }
+        if (verdict.unsure) doubt = doubtUntil(Date.now());
+        else if (verdict.lookedUp && doubt && began - doubt.since >= LINGER_MS) doubt = undefined;
         const pause = pauseMs(error, tries);
         if (!verdict.again || performance.now() + pause > giveUpAt) {
-          throw doubtSince === undefined ? error : new OutcomeUnknown(key, { cause: error });
+          throw doubt ? new OutcomeUnknown(key, doubt.until, { cause: error }) : error;
         }
         await sleep(pause);
       }
@@ -284,6 +283,27 @@ export class BullionClient<E extends Environment = Environment> {
       throw new NoAnswer("The call failed", undefined, { cause: error });
     }
   }
+}
+
+/** A try may have booked the order, or may still book it. */
+interface Doubt {
+  /** When the last such try ended, on the clock of `performance.now()`: a wall clock may be set during the call. */
+  readonly since: number;
+  /** The same on the wall clock, which has a meaning in a later run. */
+  readonly until: Date;
+}
+
+function doubtUntil(ms: number): Doubt {
+  const now = Date.now();
+  // A time in the future means that the clock was set back. It counts as now.
+  const until = Math.min(ms, now);
+  return { since: performance.now() - (now - until), until: new Date(until) };
+}
+
+/** Checked for callers without types: a date that went through JSON is a string. */
+function millisecondsOf(unansweredUntil: Date): number {
+  if (unansweredUntil instanceof Date && !Number.isNaN(unansweredUntil.getTime())) return unansweredUntil.getTime();
+  throw new TypeError("unansweredUntil must be a valid Date");
 }
 
 /** Ends early when told to. */

@@ -47,14 +47,20 @@ export class NoAnswer extends BullionError {
 }
 
 /**
- * It is not known whether the order was booked. Never place another one for it: send the same order again with the
- * same `idempotencyKey` and `again: true`, now or later, and you get what became of it.
+ * It is not known whether the order was booked. Never place another one for it. Place the same order again with this
+ * `idempotencyKey` and `unansweredUntil`, now or later.
  */
 export class OutcomeUnknown extends BullionError {
   constructor(
     readonly idempotencyKey: string,
+    /** When the last try without an answer ended. For three minutes more it may still be booked. */
+    readonly unansweredUntil: Date,
     options?: ErrorOptions,
   ) {
-    super(`It is unknown whether the order is booked: place it again with the key ${idempotencyKey}`, options);
+    super(
+      "It is unknown whether the order is booked. Place the same order again with " +
+        `idempotencyKey ${idempotencyKey} and unansweredUntil ${unansweredUntil.toISOString()}`,
+      options,
+    );
   }
 }

@@ -50,19 +50,60 @@ test("without any answer the outcome is unknown, and the key finds the one order
   const { fetch } = losing(Infinity);
   const lost = await client({ fetch, deadlineMs: 300 }).buy("GOLD", 1, { clientOrderId }).catch((error) => error);
   assert.ok(lost instanceof OutcomeUnknown);
-  const { idempotencyKey } = lost;
-  const found = await client().buy("GOLD", 1, { clientOrderId, idempotencyKey, again: true });
+  const { idempotencyKey, unansweredUntil } = lost;
+  const found = await client().buy("GOLD", 1, { clientOrderId, idempotencyKey, unansweredUntil });
   assert.deepEqual((await placedAs(clientOrderId)).map((each) => each.id), [found.id]);
 });
 
 test("a refusal while an earlier try may be on its way is no proof", async () => {
   const { fetch } = playing("answer_lost", "trading_halted");
   await assert.rejects(client({ fetch }).buy("GOLD", 1), OutcomeUnknown);
-  const again = playing("limit_exceeded");
-  const sent = { idempotencyKey: randomUUID(), again: true };
-  await assert.rejects(client({ fetch: again.fetch }).buy("GOLD", 1, sent), OutcomeUnknown);
   const settled = playing("answer_lost", "price_moved");
   await assert.rejects(client({ fetch: settled.fetch }).buy("GOLD", 1), { code: "price_moved" });
+});
+
+test("three minutes after the last try without an answer, a refusal is the outcome", async (context) => {
+  const halted = (sent) => client({ fetch: playing("trading_halted").fetch }).buy("GOLD", 1, sent);
+  const { fetch } = playing("answer_lost", "trading_halted");
+  const began = Date.now();
+  const lost = await client({ fetch }).buy("GOLD", 1).catch((error) => error);
+  const { idempotencyKey, unansweredUntil } = lost;
+  assert.ok(unansweredUntil >= began && unansweredUntil <= Date.now());
+  assert.ok(lost.message.includes(unansweredUntil.toISOString()));
+  let now = unansweredUntil.getTime() + 179_000;
+  context.mock.method(Date, "now", () => now);
+  const sent = { idempotencyKey, unansweredUntil };
+  await assert.rejects(halted(sent), { name: "OutcomeUnknown", idempotencyKey, unansweredUntil });
+  now += 1000;
+  await assert.rejects(halted(sent), { code: "trading_halted" });
+});
+
+test("an answer that is lost again begins the three minutes again", async () => {
+  const { fetch } = playing("answer_lost", "trading_halted");
+  const sent = { idempotencyKey: randomUUID(), unansweredUntil: new Date(Date.now() - 180_000) };
+  const began = Date.now();
+  const lost = await client({ fetch }).buy("GOLD", 1, sent).catch((error) => error);
+  assert.ok(lost instanceof OutcomeUnknown);
+  assert.ok(lost.unansweredUntil >= began);
+});
+
+test("a refusal before the key is looked up is never the outcome of an order in doubt", async () => {
+  const { fetch } = playing("credential_expired");
+  const sent = { idempotencyKey: randomUUID(), unansweredUntil: new Date(0) };
+  await assert.rejects(client({ fetch }).buy("GOLD", 1, sent), OutcomeUnknown);
+});
+
+test("a time in the future counts as now, and an invalid one is an error before anything is sent", async () => {
+  const { fetch, keys } = playing("trading_halted");
+  const sent = (unansweredUntil) => ({ idempotencyKey: randomUUID(), unansweredUntil });
+  for (const bad of [new Date(NaN), "2026-11-15T00:00:00Z", null]) {
+    await assert.rejects(client({ fetch }).buy("GOLD", 1, sent(bad)), /TypeError: unansweredUntil/);
+  }
+  assert.equal(keys.length, 0);
+  const later = new Date(Date.now() + 3_600_000);
+  const lost = await client({ fetch }).buy("GOLD", 1, sent(later)).catch((error) => error);
+  assert.ok(lost instanceof OutcomeUnknown);
+  assert.ok(lost.unansweredUntil <= Date.now());
 });
 
 test("what the table says to send again is sent again, after the wait", async () => {
