@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from bullion.booking import batch_slots
@@ -18,8 +20,8 @@ from bullion.faults import (
     StoreConflict,
     StoreUnavailable,
 )
-from bullion.orders.verdict import Refusal, Verdict
-from bullion.refusals.catalogue import CREDENTIAL_REVOKED
+from bullion.orders.verdict import Priced, Refusal, Verdict
+from bullion.refusals.catalogue import CREDENTIAL_REVOKED, STALE_RATE
 from bullion.request_ids import CURRENT, current_ids
 from bullion.store.engine import Engine
 from tests.model import invariants
@@ -373,6 +375,32 @@ async def test_the_deadline(
     assert await orders_in(engine, books[0]) == 2
     await sound(engine, other_changes={})
     watch.cancel()
+
+
+async def test_an_order_that_waited_is_booked_at_the_price_of_now_and_refused_for_what_is_now(
+    node: Node, books: list[int]
+) -> None:
+    async def slow() -> None:
+        await asyncio.sleep(2 * queue_module._VERDICT_S)
+
+    def later(*verdicts: Verdict) -> Callable[[], Verdict]:
+        left = iter(verdicts)
+        return lambda: next(left)
+
+    then = node.check(node.attempt(books[0], "of no order"))
+    assert isinstance(then, Priced)
+    now = msgspec.structs.replace(then, price_paise=then.price_paise + 100)
+    node.ledger.before.append(slow)
+    first = asyncio.create_task(node.told(books[0], "first"))
+    await asyncio.sleep(0.05)  # The others arrive while its batch is under way.
+    moved, stale = await asyncio.gather(
+        node.place(books[0], "moved", verdict=later(then, now)),
+        node.place(books[0], "stale", verdict=later(then, Refusal(STALE_RATE))),
+    )
+    assert isinstance(moved, Booked)
+    assert moved.order.price_paise == now.price_paise
+    assert code(stale) == "stale_rate"
+    assert await first == "booked"
 
 
 async def test_an_order_that_waited_too_long_for_its_turn_is_not_booked_later(

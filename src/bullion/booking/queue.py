@@ -35,6 +35,8 @@ from .verify import Verifier
 DEADLINE_S = 6.0
 """How long an order waits for the store. After that, a retry with the same key returns the outcome."""
 _DEADLINE_CHECK_S = 0.25
+_VERDICT_S = 0.25
+"""How long an order may wait for its batch at the price that it had when it arrived."""
 _OPTIMISTIC_TRIES = 2
 _LOCKED_BATCHES_MAX = 3
 _TRIES_MAX = 20
@@ -388,9 +390,13 @@ def _answer_all(outcomes: Outcomes) -> None:
 
 
 def _check_again(batch: Sequence[QueueEntry], version: int) -> None:
-    """Check entries again if the catalogue has changed, so that a switch turned off meanwhile stops them."""
+    """Check entries again if the catalogue has changed, so that a switch turned off meanwhile stops them.
+
+    And those that have waited: the live price is that of now, and may have moved or become stale.
+    """
+    too_old_s = asyncio.get_running_loop().time() - _VERDICT_S
     for entry in batch:
-        if entry.catalogue_version != version:
+        if entry.catalogue_version != version or entry.since_s < too_old_s:
             entry.verdict = entry.check.check(entry.attempt)
             entry.catalogue_version = version
 
