@@ -10,6 +10,7 @@ from tests.support.console import Visitor
 from tests.support.desk import SYMBOL, Office
 
 RESTORED = "What you typed before is back."
+CHANGED = "This was changed meanwhile. What you typed here is not back."
 
 
 def new_account(page: Page) -> Locator:
@@ -112,6 +113,82 @@ def test_only_what_was_changed_is_kept(someone: Visitor, office: Office, admin: 
     expect(page.locator("#toasts")).to_contain_text("minimum")
     found = office.desk.all("/symbols")[0]
     assert (found["minimum"], found["maximum"]) == ("7.0000", "900.0000")
+
+
+def holidays_of(office: Office, *days: str) -> None:
+    hours = {"zone": "Asia/Kolkata", "week": {"mon": [["10:00", "23:30"]]}, "holidays": days}
+    office.desk.do("PATCH", "/switches", {"trading_hours": hours})
+
+
+def test_what_somebody_else_saved_in_the_same_field_is_not_undone(
+    someone: Visitor, office: Office, admin: str
+) -> None:
+    holidays_of(office, "2099-01-26")
+    page = someone.open(admin, "market/hours")
+    change = page.get_by_role("button", name="Change the holidays")
+    change.click()
+    dialog = page.get_by_role("dialog")
+    days = dialog.locator("[name=holidays]")
+    days.fill("2099-01-26\n2099-12-25")
+    page.keyboard.press("Escape")
+    change.click()
+    expect(days).to_have_value("2099-01-26\n2099-12-25")
+    page.keyboard.press("Escape")
+    holidays_of(office, "2099-01-26", "2099-11-09")
+    change.click()
+    expect(days).to_have_value("2099-01-26\n2099-11-09")
+    expect(dialog).to_contain_text(CHANGED)
+    expect(dialog).not_to_contain_text(RESTORED)
+    assert not any(key.startswith("draft ") for key in kept(page))
+    days.fill("2099-01-26\n2099-11-09\n2099-12-25")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.locator("#toasts")).to_contain_text("25 Dec")
+    saved = office.desk.do("GET", "/switches")["trading_hours"]["holidays"]
+    assert saved == ["2099-01-26", "2099-11-09", "2099-12-25"]
+
+
+def test_fields_that_nobody_else_changed_are_back_beside_one_that_somebody_did(
+    someone: Visitor, office: Office, admin: str
+) -> None:
+    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    page = someone.open(admin, "market/symbols")
+    edit = page.get_by_role("button", name="Edit GOLD")
+    edit.click()
+    dialog = page.get_by_role("dialog")
+    for label, typed in (("Smallest order", "7"), ("Largest order", "800"), ("Step", "7")):
+        dialog.get_by_label(label).fill(typed)
+    page.keyboard.press("Escape")
+    office.desk.do("PATCH", "/symbols/GOLD", {"maximum": "900", "step": "7"})
+    edit.click()
+    expect(dialog.get_by_label("Smallest order")).to_have_value("7")
+    expect(dialog.get_by_label("Largest order")).to_have_value("900")
+    expect(dialog.get_by_label("Step")).to_have_value("7")
+    expect(dialog).to_contain_text(RESTORED)
+    # Not beside the step: somebody else set what was typed.
+    expect(dialog.get_by_text(CHANGED)).to_have_count(1)
+    page.keyboard.press("Escape")
+    edit.click()
+    expect(dialog.get_by_label("Smallest order")).to_have_value("7")
+    expect(dialog).not_to_contain_text(CHANGED)
+
+
+def test_a_rate_that_was_typed_is_back_although_the_rate_has_moved(
+    someone: Visitor, office: Office, admin: str
+) -> None:
+    """It moves all the time, and the form has no guard against that."""
+    office.desk.do("PUT", "/symbols/GOLD", SYMBOL)
+    office.desk.do("PUT", "/rates/GOLD", {"bid": "150000", "ask": "150100"})
+    page = someone.open(admin, "market/rates")
+    set_rate = page.get_by_role("button", name="Set rate of GOLD")
+    set_rate.click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator("[name=bid]").fill("150005")
+    page.keyboard.press("Escape")
+    office.desk.do("PUT", "/rates/GOLD", {"bid": "150010", "ask": "150110"})
+    set_rate.click()
+    expect(dialog.locator("[name=bid]")).to_have_value("150005")
+    expect(dialog.locator("[name=ask]")).to_have_value("1,50,110")
+    expect(dialog).to_contain_text(RESTORED)
 
 
 def test_secrets_are_never_kept(someone: Visitor, admin: str) -> None:

@@ -46,16 +46,36 @@ const drafts = (() => {
   function save(form, path) {
     const changed = fieldsOf(form).filter((each) => valueOf(each) !== valueBefore(each));
     if (!changed.length) return drop(path);
-    const typed = Object.fromEntries(changed.map((each) => [each.name, valueOf(each)]));
-    attempt(() => sessionStorage.setItem(prefix + path, JSON.stringify(typed)));
+    const valuesBy = (value) => Object.fromEntries(changed.map((each) => [each.name, value(each)]));
+    const draft = { typed: valuesBy(valueOf), before: valuesBy(valueBefore) };
+    attempt(() => sessionStorage.setItem(prefix + path, JSON.stringify(draft)));
   }
 
+  // Whether anything is back. A form that guards against changes of others carries a digest of what it shows now, so
+  // there an older text must not replace a newer value: the guard would let it pass.
   function restore(form, path) {
-    const typed = attempt(() => JSON.parse(sessionStorage.getItem(prefix + path)));
+    const { typed, before } = attempt(() => JSON.parse(sessionStorage.getItem(prefix + path))) || {};
     if (!typed) return false;
-    const fields = fieldsOf(form).filter((each) => each.name in typed);
-    fields.forEach((each) => setValue(each, typed[each.name]));
-    return fields.length > 0;
+    const guarded = form.querySelector(".contents [name=seen]") !== null;
+    let restored = false;
+    for (const field of fieldsOf(form)) {
+      if (!(field.name in typed) || typed[field.name] === valueBefore(field)) continue;
+      if (guarded && before[field.name] !== valueBefore(field)) {
+        tellChanged(field);
+      } else {
+        setValue(field, typed[field.name]);
+        restored = true;
+      }
+    }
+    save(form, path);
+    return restored;
+  }
+
+  function tellChanged(field) {
+    const told = document.createElement("small");
+    told.className = "restored";
+    told.textContent = "This was changed meanwhile. What you typed here is not back.";
+    field.closest(".field, fieldset").append(told);
   }
 
   function reset(form) {
