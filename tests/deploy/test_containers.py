@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,11 @@ def test_every_setting_that_is_named_exists() -> None:
         assert set(re.findall(r"BULLION_[A-Z_]*[A-Z]", text)) <= known, file
 
 
+def test_kubernetes_adds_no_variables_to_those_of_the_settings() -> None:
+    for pod in deployments():
+        assert pod["enableServiceLinks"] is False
+
+
 def test_every_secret_file_is_mounted() -> None:
     for each in services().values():
         named = {name: value for name, value in each["environment"].items() if name in SECRET_FILES}
@@ -223,9 +229,40 @@ def test_the_budget_and_the_policies_select_the_pods() -> None:
     selectors = [each["spec"]["selector"]["matchLabels"] for each in resources("PodDisruptionBudget")]
     selectors += [each["spec"]["selector"] for each in resources("Service")]
     selectors += [each["spec"]["podSelector"]["matchLabels"] for each in resources("NetworkPolicy")]
-    assert len(selectors) == 7
+    assert len(selectors) == 8
     for selector in selectors:
         assert any(selector.items() <= found.items() for found in labels), selector
+
+
+def _may_call(part: str, address: str, port: int) -> bool:
+    """Whether the network policies let pods of this part call this address outside of the cluster."""
+    labels, to = {"app": "bullion", "part": part}, ip_address(address)
+    blocks = [
+        peer["ipBlock"]
+        for policy in resources("NetworkPolicy")
+        if policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+        for rule in policy["spec"].get("egress", [])
+        if any(each["port"] <= port <= each.get("endPort", each["port"]) for each in rule["ports"])
+        for peer in rule.get("to", [{"ipBlock": {"cidr": "0.0.0.0/0"}}, {"ipBlock": {"cidr": "::/0"}}])
+        if "ipBlock" in peer
+    ]
+    return any(
+        to in ip_network(block["cidr"]) and not any(to in ip_network(net) for net in block.get("except", []))
+        for block in blocks
+    )
+
+
+def test_nodes_reach_the_receivers_of_webhooks_and_no_private_address() -> None:
+    for address in ("8.8.8.8", "2606:4700::1111"):
+        for port in (443, 1024, 8443, 65535):
+            assert _may_call("node", address, port)
+            assert not _may_call("console", address, port)
+        assert not _may_call("node", address, 25)
+        assert _may_call("console", address, 5432)
+    private = ("10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "169.254.169.254", "fd00::1", "fe80::1")
+    for address in private:
+        assert not _may_call("node", address, 443)
+        assert not _may_call("node", address, 8443)
 
 
 def test_the_kustomization_lists_every_file() -> None:
