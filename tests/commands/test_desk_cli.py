@@ -281,7 +281,7 @@ def test_what_hurts_is_not_done_unasked(prepared: Shell) -> None:
 def test_a_person_is_asked_and_may_say_no(prepared: Shell) -> None:
     ours, theirs = pty.openpty()
     asked = subprocess.Popen(
-        [*PROGRAM, "desk", "switches", "set", "halted=true"],
+        [*PROGRAM, "desk", "switches", "set", "production=false", "halted=true"],
         cwd=prepared.folder,
         env=environment(**prepared.settings),
         stdin=theirs,
@@ -289,11 +289,12 @@ def test_a_person_is_asked_and_may_say_no(prepared: Shell) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    os.write(ours, b"n\n")
+    os.write(ours, b"y\nn\n")
     said, _ = asked.communicate(timeout=60)
     for descriptor in (ours, theirs):
         os.close(descriptor)
     assert "every order of every client is refused" in said
+    assert "Orders that the desk places are still accepted." in said
     assert asked.returncode == 1
     assert prepared.desk("switches", "show")["halted"] is False
 

@@ -95,6 +95,9 @@ def test_the_list_is_narrowed_down_in_the_address(someone: Visitor, dealing: Dea
     expect(rows(page)).to_have_count(1)
     with console_client(someone.console, dealing.office) as at:
         assert "No matching orders." in at.see("orders?from=2090-01-01T00:00")
+        nothing = text_of(at.see("orders?client_order_id=client"))
+        assert "No matching order has the client order id client." in nothing
+        assert "Find takes other ids, and the beginnings of ids." in nothing
         assert at.see("orders?since=today&symbol_code=GOLD").count("<tr data-key=") == 2
         assert "status: is one of filled, pending" in text_of(at.see("orders?status=<b>"))
         assert "There are not that many pages." in at.see("orders?page=2")

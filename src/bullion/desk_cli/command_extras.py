@@ -20,7 +20,8 @@ from .tables import print_items, print_json, print_list, print_one
 
 _SWITCHES = {
     ("production", True): "Clients with production trading switched on can then place real orders.",
-    ("production", False): "Every production order is then refused.",
+    ("production", False): "Clients' production orders over the API are then refused. "
+    "Orders that the desk places are still accepted.",
     ("paused", True): "While production is paused, every production order is refused.",
     ("paused", False): "Production orders are accepted again immediately.",
     ("halted", True): "While trading is halted, every order of every client is refused.",

@@ -341,8 +341,8 @@ def _nothing(chosen: Mapping[str, str], total: OrderTotal) -> Html:
     if total.number:
         return empty("There are not that many pages.", [_SHOW_ALL, "."])
     if named := chosen["client_order_id"]:
-        what = f"No order has the client order id {named}, and no decision or account has this name."
-        advice = "Search for a whole id or login. An Idempotency-Key cannot be searched for. "
+        what = f"No matching order has the client order id {named}."
+        advice = "Type the whole id here. Find takes other ids, and the beginnings of ids. "
         return empty(what, [advice, _SHOW_ALL, "."])
     if any(chosen.values()):
         return empty("No matching orders.", ["Change the filters, or: ", _SHOW_ALL, "."])
