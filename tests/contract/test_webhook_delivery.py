@@ -267,6 +267,125 @@ async def test_nothing_is_sent_for_an_account_that_is_switched_off(
         assert receiver.numbers == [1]
 
 
+SWITCHED_OFF = [
+    "UPDATE accounts SET active = 0",
+    "UPDATE accounts SET api_access = 0",
+    "UPDATE brokers SET moved_store = 'another', moved_to = 'db-b', moved_at_us = 1",
+]
+SWITCHED_ON = (
+    "UPDATE accounts SET active = 1, api_access = 1",
+    "UPDATE brokers SET moved_store = NULL, moved_to = NULL, moved_at_us = NULL",
+)
+
+
+@pytest.mark.parametrize("change", SWITCHED_OFF)
+async def test_an_account_that_is_switched_off_gets_nothing_more_under_a_lease(
+    hooked: Hooked, engine: Engine, change: str
+) -> None:
+    async def closing(request: Received, writer: asyncio.StreamWriter) -> None:
+        await rows(engine, change)
+        await answer()(request, writer)
+
+    async with receiving(closing) as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen(3)
+        delivery = delivery_on(engine)
+        await delivery.deliver_due()
+        # What was delivered is recorded.
+        now = await hooked.now(webhook)
+        assert (receiver.numbers, now.delivered_through, now.attempts) == ([1], 1, 1)
+        receiver.behave = answer()
+        for each in SWITCHED_ON:
+            await rows(engine, each)
+        await delivery.deliver_due()
+        assert receiver.numbers == [1, 2, 3]
+
+
+@pytest.mark.parametrize("change", SWITCHED_OFF)
+async def test_nor_does_it_get_events_again_that_were_given_up(
+    hooked: Hooked, engine: Engine, change: str
+) -> None:
+    async def closing(request: Received, writer: asyncio.StreamWriter) -> None:
+        await rows(engine, change)
+        await answer()(request, writer)
+
+    async with receiving(closing) as receiver:
+        webhook, _ = await hooked.hook(receiver.url)
+        await hooked.happen(2)
+        await hooked.set("delivered_through = 2")
+        await given_up(hooked, webhook, 1, 2)
+        await hooked.replay(webhook)
+        await delivery_on(engine).deliver_due()
+        assert receiver.numbers == [1]
+        assert [each.number for each in await hooked.dead(webhook)] == [2]
+
+
+@pytest.mark.parametrize("change", SWITCHED_OFF)
+async def test_a_lease_is_not_renewed_for_an_account_that_is_switched_off(
+    hooked: Hooked, engine: Engine, change: str
+) -> None:
+    await hooked.hook("http://127.0.0.1:9/")
+    await hooked.happen()
+    queue = StoredWebhookQueue(engine)
+    (held,) = await queue.claim(1, 15)
+    await rows(engine, change)
+    assert await queue.renew(held, 15) is None
+    assert await queue.skip(held, 1, 15) is None
+
+
+@pytest.mark.parametrize(("status", "tries"), [(410, 0), (500, len(PAUSES_S))])
+async def test_a_new_url_is_not_judged_by_the_old_one(
+    hooked: Hooked, engine: Engine, status: int, tries: int
+) -> None:
+    """Neither switched off, nor is an event given up, because of the one that was called."""
+    async with receiving() as second:
+
+        async def moving(request: Received, writer: asyncio.StreamWriter) -> None:
+            await hooked.change(webhook, url=second.url)
+            await answer(status)(request, writer)
+
+        async with receiving(moving) as receiver:
+            webhook, _ = await hooked.hook(receiver.url)
+            await hooked.happen()
+            await hooked.set(f"tries = {tries}")
+            delivery = delivery_on(engine)
+            await delivery.deliver_due()
+            now = await hooked.now(webhook)
+            assert (now.on, now.delivered_through, now.tries) == (True, 0, tries + 1)
+            assert 0 < now.next_try_at_us - wall_us() < 7 * US_PER_S
+            assert await hooked.dead(webhook) == []
+            assert delivery.switched_off == 0
+            await hooked.make_due()
+            await delivery.deliver_due()
+            assert (receiver.numbers, second.numbers) == ([1], [1])
+
+
+@pytest.mark.parametrize("wanted_after", [0, 1])
+async def test_types_that_are_added_during_a_lease_are_not_passed_over(
+    hooked: Hooked, engine: Engine, monkeypatch: pytest.MonkeyPatch, wanted_after: int
+) -> None:
+    """After the claim an event happens that it wants only now, and perhaps one that it always wanted."""
+    async with receiving() as receiver:
+        webhook, _ = await hooked.hook(receiver.url, ("key.revoked",))
+        await hooked.happen()
+        delivery = delivery_on(engine)
+        read = delivery._reader.read
+
+        async def changed_before(book_id: int, after: int, limit: int) -> Sequence[AccountEvent]:
+            monkeypatch.setattr(delivery._reader, "read", read)
+            await hooked.change(webhook, types=("key.revoked", "allocation.changed"))
+            await hooked.happen()
+            for _ in range(wanted_after):
+                await hooked.happen_otherwise()
+            return await read(book_id, after, limit)
+
+        monkeypatch.setattr(delivery._reader, "read", changed_before)
+        await delivery.deliver_due()
+        assert receiver.numbers == []
+        await delivery.deliver_due()
+        assert receiver.numbers == [*range(1, 3 + wanted_after)]
+
+
 async def test_a_slow_receiver_keeps_no_other_waiting(hooked: Hooked, engine: Engine) -> None:
     free = asyncio.Event()
 

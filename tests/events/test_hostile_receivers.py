@@ -3,8 +3,10 @@
 import asyncio
 import socket
 import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
@@ -17,6 +19,7 @@ from bullion.events.webhook import RESPONSE_BYTES_KEPT
 from bullion.events.webhook_address import Address
 from bullion.events.webhook_call import LookUpsBusy, NameLookups, WebhookCalls
 from tests.support.receiver import Received, answer, certificate, receiving
+from tests.support.servers import find
 
 pytestmark = pytest.mark.anyio
 
@@ -50,8 +53,10 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_http, "_BODY_S", SOON_S / 3)
 
 
-async def test_a_delivery(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_delivery(tmp_path: Path, version: ssl.TLSVersion) -> None:
     server, trusted = certificate(tmp_path, "hooks.example.com")
+    server.minimum_version = server.maximum_version = version
     async with receiving(answer(204, b"thanks"), address=PUBLIC, tls=server) as receiver:
         tls = ssl.create_default_context(cafile=str(trusted))
         url = f"https://hooks.example.com:{receiver.port}/hook?a=b"
@@ -75,6 +80,52 @@ async def test_a_certificate_that_is_not_valid(tmp_path: Path, trusts: bool) -> 
         assert receipt.error is not None
         assert "certificate" in receipt.error
         assert receiver.received == []
+
+
+@contextmanager
+def tls_server(folder: Path, *options: str) -> Iterator[tuple[int, ssl.SSLContext]]:
+    """A server of OpenSSL with these options that never answers: its port, and a context that trusts it."""
+    openssl, key, made = find("openssl"), str(folder / "rsa.key"), str(folder / "rsa.crt")
+    request = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=hooks.example.com"]
+    request += ["-addext", "subjectAltName=DNS:hooks.example.com", "-keyout", key, "-out", made]
+    subprocess.run(request, check=True, capture_output=True)
+    command = [openssl, "s_server", "-accept", "127.0.0.2:0", "-cert", made, "-key", key, *options]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            port = next(line.rpartition(":")[2] for line in process.stdout if line.startswith("ACCEPT"))
+            yield int(port), ssl.create_default_context(cafile=made)
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("-tls1_2", "-cipher", "DHE"), ("-tls1_3", "-groups", "ffdhe2048")],
+)
+async def test_a_key_exchange_that_would_keep_the_event_loop_busy_is_refused(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """In a finite field. The groups here are small; with larger ones a handshake takes a second."""
+    with tls_server(tmp_path, *options) as (port, tls):
+        receipt = await calls([PUBLIC], tls=tls).post(f"https://hooks.example.com:{port}/", HEADERS, b"{}")
+        assert receipt.error == "No TLS connection could be made."
+
+
+async def test_a_name_with_very_many_addresses_is_refused_unchecked() -> None:
+    checked: list[Address] = []
+
+    def is_allowed(address: Address) -> bool:
+        checked.append(address)
+        return False
+
+    for many, error in ((64, "leads to a private"), (65, "has more than 64 addresses")):
+        found = [f"10.0.0.{each}" for each in range(many)]
+        client = WebhookCalls(resolve=names(found), is_allowed=is_allowed)  # type: ignore[arg-type]
+        receipt = await client.post("https://hooks.example.com/", HEADERS, b"{}")
+        assert receipt.error is not None
+        assert error in receipt.error
+    assert len(checked) == 1
 
 
 async def test_a_name_that_leads_inside_on_the_second_look(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """One request to a receiver: to an address that was checked, within 10 seconds, with a small response.
 
 The name is resolved once, every address that it has is checked, and the connection is made to one of them.
-TLS is verified against the name. Redirects are not followed, and proxies of the environment are not used.
+TLS is verified against the name, with key exchanges that take little time. Redirects are not followed, and
+proxies of the environment are not used.
 """
 
 import asyncio
@@ -25,6 +26,8 @@ from .webhook_http import Answer, NoAnswer, NoConnection, post
 CALL_S = 10.0
 LOOK_UP_TURN_S = 1.0
 """How long a call waits until its name can be looked up. It is not the receiver's time."""
+_ADDRESSES_MAX = 64
+"""Of one name. They are checked on the event loop, and an answer of a name server may hold thousands."""
 _ADDRESSES_TRIED = 3
 _LOOK_UPS_MAX = 32
 _LOOK_UPS_OF_ONE_OWNER = 2
@@ -60,7 +63,9 @@ class WebhookCalls:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         """Reading the certificates takes time, so it is done once, and only if it is needed."""
-        return self._own_tls or httpx.create_ssl_context()
+        context = self._own_tls or httpx.create_ssl_context()
+        _limit_key_exchange(context)
+        return context
 
     async def post(self, url: str, headers: dict[str, str], body: bytes, *, owner: int = 0) -> Receipt:
         """May raise LookUpsBusy. Whatever else goes wrong is in the receipt.
@@ -116,9 +121,23 @@ class WebhookCalls:
             found = []
         if not found:
             raise _NotCalled("The host name could not be resolved.")
+        if len(found) > _ADDRESSES_MAX:
+            raise _NotCalled(f"The host name has more than {_ADDRESSES_MAX} addresses.")
         if not all(map(self._is_allowed, found)):
             raise _NotCalled("The host name leads to a private, local or reserved address.")
         return found[:_ADDRESSES_TRIED]
+
+
+def _limit_key_exchange(context: ssl.SSLContext) -> None:
+    """Allow elliptic curves alone.
+
+    The handshake runs on the event loop. In a finite field, a receiver that chooses a large group keeps the
+    loop busy for up to a second. P-256 is the one group that nearly every server has, and Python 3.11 cannot
+    name several.
+    """
+    context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")  # TLS 1.2
+    context.set_ecdh_curve("prime256v1")  # TLS 1.2 and 1.3
+    context.options |= ssl.OP_NO_RENEGOTIATION
 
 
 def _shown(answer: Answer) -> tuple[int, str]:

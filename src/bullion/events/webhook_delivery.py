@@ -55,8 +55,9 @@ _log = structlog.get_logger("webhooks")
 class WebhookQueue(Protocol):
     """The webhooks that have something to deliver, in the store. Every method may raise StoreFault.
 
-    A method that takes a webhook returns None if another node has leased it, or it was switched off or
-    deleted. Otherwise it renews the lease, and returns the webhook as it is then.
+    A method that takes a webhook returns None if another node has leased it, if it was switched off or
+    deleted, or if its account gets nothing any more. Otherwise it renews the lease, and returns the webhook
+    as it is then.
     """
 
     async def claim(self, limit: int, lease_s: float) -> Sequence[Webhook]: ...
@@ -66,12 +67,18 @@ class WebhookQueue(Protocol):
     async def skip(
         self, webhook: Webhook, through: int, lease_s: float, lost: Attempt | None = None
     ) -> Webhook | None:
-        """Move the cursor past events that it does not want. `lost` tells of those that are gone."""
+        """Move the cursor past events that it does not want. `lost` tells of those that are gone.
+
+        None also if its types were changed meanwhile: it may want them now.
+        """
 
     async def delivered(self, webhook: Webhook, attempt: Attempt, lease_s: float) -> Webhook | None: ...
 
-    async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
-        """Record it, with what follows, and end the lease."""
+    async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> NextStep | None:
+        """Record it, with what follows, and end the lease. Returns what follows; None: nothing was recorded.
+
+        If its URL was changed meanwhile, the event is tried again whatever was decided about the old one.
+        """
 
     async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]:
         """Those that wait to be sent again. If there are none, the webhook is no longer replaying."""
@@ -91,7 +98,7 @@ class WebhookQueue(Protocol):
 
 
 class _LeaseLost(Exception):
-    """Another node may deliver the events now."""
+    """Another node may deliver the events now, or they must be read again."""
 
 
 class _Held:
@@ -200,9 +207,7 @@ class WebhookDelivery:
     async def _deliver(self, held: _Held) -> None:
         try:
             await self._deliver_in_turn(held)
-        except _LeaseLost:
-            return
-        except LookUpsBusy:
+        except (_LeaseLost, LookUpsBusy):
             await self._let_go(held)
         except StoreFault as fault:
             # The lease runs out by itself. Until then nobody delivers, so nothing is sent out of order.
@@ -245,13 +250,20 @@ class WebhookDelivery:
             for event in events:
                 if held.ends_slice():
                     break
-                if held.webhook.wants(event.type) and not await self._deliver_event(held, event):
+                if not held.webhook.wants(event.type):
+                    continue
+                # By itself, not with the delivery: its types may have been changed since it was read.
+                await self._skip(held, event.number - 1)
+                if not await self._deliver_event(held, event):
                     return
-            last = events[-1].number
-            if last > held.webhook.delivered_through and not held.ends_slice():
-                asked_s = monotonic()
-                held.take(await self._queue.skip(held.webhook, last, LEASE_S), asked_s)
+            if not held.ends_slice():
+                await self._skip(held, events[-1].number)
         await self._queue.release(held.webhook)
+
+    async def _skip(self, held: _Held, through: int) -> None:
+        if through > held.webhook.delivered_through:
+            asked_s = monotonic()
+            held.take(await self._queue.skip(held.webhook, through, LEASE_S), asked_s)
 
     def _is_due(self, webhook: Webhook) -> bool:
         return webhook.tries == 0 or webhook.next_try_at_us <= self._now_us()
@@ -279,8 +291,8 @@ class WebhookDelivery:
             held.take(await self._queue.delivered(held.webhook, attempt, LEASE_S), asked_s)
             return True
         decision = after_failure(held.webhook, attempt.receipt, self._now_us(), self._random)
-        await self._queue.failed(held.webhook, attempt, decision)
-        self._log_failure(held.webhook, attempt, decision)
+        step = await self._queue.failed(held.webhook, attempt, decision)
+        self._log_failure(held.webhook, attempt, step, decision.reason)
         return False
 
     async def _reencrypt(self, webhook: Webhook) -> None:
@@ -350,12 +362,12 @@ class WebhookDelivery:
         }
         return await self._calls.post(webhook.url, headers, body, owner=webhook.book_id)
 
-    def _log_failure(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
+    def _log_failure(self, webhook: Webhook, attempt: Attempt, step: NextStep | None, reason: str) -> None:
         about = {"webhook": webhook.id, "event_id": attempt.event_id, "error": attempt.receipt.error}
-        if decision.step is NextStep.SWITCH_OFF:
+        if step is NextStep.SWITCH_OFF:
             self.switched_off += 1
-            _log.error("webhook_switched_off", reason=decision.reason, **about)
-        elif decision.step is NextStep.GIVE_UP:
+            _log.error("webhook_switched_off", reason=reason, **about)
+        elif step is NextStep.GIVE_UP:
             _log.error("webhook_event_given_up", tries=webhook.tries + 1, **about)
         else:
             _log.info("webhook_attempt_failed", tries=webhook.tries + 1, **about)

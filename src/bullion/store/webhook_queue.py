@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from bullion.events.webhook import ATTEMPTS_KEPT, Attempt, DeadEvent, Webhook
-from bullion.events.webhook_retries import US_PER_S, Decision, NextStep
+from bullion.events.webhook_retries import PAUSES_S, US_PER_S, Decision, NextStep
 
 from .engine import Engine, Row, Transaction, Value, one_row
 from .webhooks import dead_event_of, webhook_of
@@ -40,7 +40,8 @@ class StoredWebhookQueue:
         self, webhook: Webhook, through: int, lease_s: float, lost: Attempt | None = None
     ) -> Webhook | None:
         async def body(transaction: Transaction) -> Webhook | None:
-            after = await _held(transaction, "skip_webhook_events", webhook, lease_s, through)
+            values = (through, " ".join(webhook.types))
+            after = await _held(transaction, "skip_webhook_events", webhook, lease_s, *values)
             if after is not None and lost is not None:
                 row = await one_row(transaction, "count_webhook_attempt", webhook.book_id, webhook.id)
                 await _log_attempt(transaction, webhook, lost, row["attempts"])
@@ -51,32 +52,39 @@ class StoredWebhookQueue:
     async def delivered(self, webhook: Webhook, attempt: Attempt, lease_s: float) -> Webhook | None:
         async def body(transaction: Transaction) -> Webhook | None:
             values = (attempt.number, await _clock_us(transaction))
-            after = await _held(transaction, "deliver_webhook_event", webhook, lease_s, *values)
-            if after is not None:
-                await _log_attempt(transaction, webhook, attempt, after.attempts)
-            return after if after is not None and after.on else None
+            return await _record(transaction, "deliver_webhook_event", webhook, lease_s, attempt, *values)
 
         return await self._engine.write("deliver_webhook_event", body)
 
-    async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> None:
-        async def body(transaction: Transaction) -> None:
+    async def failed(self, webhook: Webhook, attempt: Attempt, decision: Decision) -> NextStep | None:
+        name = (webhook.book_id, webhook.id)
+        held = (*name, webhook.holder, webhook.delivered_through)
+
+        async def body(transaction: Transaction) -> NextStep | None:
             now_us = await _clock_us(transaction)
-            query, value = _AFTER_FAILURE[decision.step], _value(decision, attempt)
-            name = (webhook.book_id, webhook.id)
-            row = await transaction.one(
-                query, *name, webhook.holder, webhook.delivered_through, now_us, value
-            )
+            step, try_at_us = decision.step, decision.try_at_us
+            row = None
+            if step is NextStep.GIVE_UP:
+                number, url = attempt.number, webhook.url
+                row = await transaction.one("give_up_webhook_event", *held, now_us, number, url)
+            elif step is NextStep.SWITCH_OFF:
+                row = await transaction.one("stop_webhook", *held, now_us, decision.reason, webhook.url)
             if row is None:
-                return
+                if step is not NextStep.TRY_AGAIN:  # Its URL was changed during the call.
+                    step, try_at_us = NextStep.TRY_AGAIN, now_us + PAUSES_S[0] * US_PER_S
+                row = await transaction.one("fail_webhook_event", *held, now_us, try_at_us)
+            if row is None:
+                return None
             await _log_attempt(transaction, webhook, attempt, row["attempts"])
-            if decision.step is NextStep.SWITCH_OFF:
+            if step is NextStep.SWITCH_OFF:
                 await transaction.run("end_replays", *name)
-            if decision.step is NextStep.GIVE_UP:
+            if step is NextStep.GIVE_UP:
                 event = (attempt.number, attempt.event_id, attempt.type)
                 error = attempt.receipt.error
                 await transaction.run("insert_dead_event", *name, *event, now_us, webhook.tries + 1, error)
+            return step
 
-        await self._engine.write("fail_webhook_event", body)
+        return await self._engine.write("fail_webhook_event", body)
 
     async def replays(self, webhook: Webhook) -> Sequence[DeadEvent]:
         name = (webhook.book_id, webhook.id)
@@ -98,17 +106,14 @@ class StoredWebhookQueue:
         name = (webhook.book_id, webhook.id, attempt.number)
 
         async def body(transaction: Transaction) -> Webhook | None:
-            if await _held(transaction, "renew_webhook", webhook, lease_s) is None:
+            if await transaction.one("lock_held_webhook", *name[:2], webhook.holder) is None:
                 return None
             if forget:
                 await transaction.run("forget_dead_event", *name)
             else:
                 await transaction.run("keep_dead_event", *name, attempt.receipt.error)
             delivered_at_us = await _clock_us(transaction) if attempt.receipt.delivered else None
-            after = await _held(transaction, "note_replay", webhook, lease_s, delivered_at_us)
-            if after is not None:
-                await _log_attempt(transaction, webhook, attempt, after.attempts)
-            return after
+            return await _record(transaction, "note_replay", webhook, lease_s, attempt, delivered_at_us)
 
         return await self._engine.write("replay_webhook_event", body)
 
@@ -129,26 +134,29 @@ class StoredWebhookQueue:
         await self._engine.write("webhook_attempt", body)
 
 
-_AFTER_FAILURE = {
-    NextStep.TRY_AGAIN: "fail_webhook_event",
-    NextStep.GIVE_UP: "give_up_webhook_event",
-    NextStep.SWITCH_OFF: "stop_webhook",
-}
-
-
-def _value(decision: Decision, attempt: Attempt) -> Value:
-    """The last value of the query that records what follows a failure."""
-    if decision.step is NextStep.TRY_AGAIN:
-        return decision.try_at_us
-    return attempt.number if decision.step is NextStep.GIVE_UP else decision.reason
-
-
 async def _held(
     transaction: Transaction, query: str, webhook: Webhook, lease_s: float, *values: Value
 ) -> Webhook | None:
-    until_us = await _clock_us(transaction) + _us(lease_s)
-    row = await transaction.one(query, webhook.book_id, webhook.id, webhook.holder, until_us, *values)
+    row = await _held_row(transaction, query, webhook, lease_s, *values)
     return None if row is None else webhook_of(row)
+
+
+async def _held_row(
+    transaction: Transaction, query: str, webhook: Webhook, lease_s: float, *values: Value
+) -> Row | None:
+    until_us = await _clock_us(transaction) + _us(lease_s)
+    return await transaction.one(query, webhook.book_id, webhook.id, webhook.holder, until_us, *values)
+
+
+async def _record(
+    transaction: Transaction, query: str, webhook: Webhook, lease_s: float, attempt: Attempt, *values: Value
+) -> Webhook | None:
+    """Log the attempt, too. None also if the query ended the lease."""
+    row = await _held_row(transaction, query, webhook, lease_s, *values)
+    if row is None:
+        return None
+    await _log_attempt(transaction, webhook, attempt, row["attempts"])
+    return webhook_of(row) if row["lease_until_us"] else None
 
 
 async def _log_attempt(transaction: Transaction, webhook: Webhook, attempt: Attempt, attempts: int) -> None:

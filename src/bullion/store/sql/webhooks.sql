@@ -163,24 +163,40 @@ RETURNING *, 0 AS newest
 -- The lease may have run out: it is this holder's until another one has taken it. Each claim has a holder of its own.
 webhooks.book_id = $1 AND webhooks.id = $2 AND webhooks.holder = $3 AND webhooks.state = 'on'
 
+-- fragment: account_gets_webhooks
+-- As the claim asks: a lease goes on only as long as that holds.
+EXISTS (
+    SELECT 1
+    FROM books
+    @lookup_join accounts ON accounts.id = books.account_id
+    @lookup_join brokers ON brokers.tag = accounts.broker
+    WHERE
+        books.id = webhooks.book_id AND accounts.active = 1 AND accounts.api_access = 1
+        AND brokers.moved_store IS NULL
+)
+
 -- name: renew_webhook
-UPDATE webhooks SET lease_until_us = $4 WHERE @held_webhook RETURNING *, 0 AS newest
+UPDATE webhooks SET lease_until_us = $4 WHERE @held_webhook AND @account_gets_webhooks RETURNING *, 0 AS newest
+
+-- name: lock_held_webhook
+UPDATE webhooks SET holder = holder WHERE @held_webhook RETURNING id
 
 -- name: skip_webhook_events
+-- Not if its types are no longer those that were asked for when the holder read it: it may want these events now.
 -- What failed with an event that is skipped does not count.
 UPDATE webhooks
 SET
     delivered_through = $5, tries = 0, lease_until_us = $4,
     failing_since_us = CASE WHEN tries > 0 THEN NULL ELSE failing_since_us END
-WHERE @held_webhook AND delivered_through < $5
+WHERE @held_webhook AND @account_gets_webhooks AND delivered_through < $5 AND types = $6
 RETURNING *, 0 AS newest
 
 -- name: deliver_webhook_event
--- Also if it was switched off during the call: the event was delivered. Then the lease ends.
+-- Also if it or its account was switched off during the call: the event was delivered. Then the lease ends.
 UPDATE webhooks
 SET
     delivered_through = $5, tries = 0, failing_since_us = NULL, last_delivered_at_us = $6, attempts = attempts + 1,
-    lease_until_us = CASE WHEN state = 'on' THEN CAST($4 AS BIGINT) ELSE 0 END
+    lease_until_us = CASE WHEN state = 'on' AND @account_gets_webhooks THEN CAST($4 AS BIGINT) ELSE 0 END
 WHERE book_id = $1 AND id = $2 AND holder = $3 AND delivered_through < $5
 RETURNING *, 0 AS newest
 
@@ -194,19 +210,21 @@ WHERE @held_webhook AND delivered_through = $4
 RETURNING attempts
 
 -- name: give_up_webhook_event
+-- Not if it has another URL than $7 by now, which was never called.
 UPDATE webhooks
 SET
     delivered_through = $6, tries = 0, failing_since_us = coalesce(failing_since_us, $5), attempts = attempts + 1,
     next_try_at_us = $5, lease_until_us = 0
-WHERE @held_webhook AND delivered_through = $4
+WHERE @held_webhook AND delivered_through = $4 AND url = $7
 RETURNING attempts
 
 -- name: stop_webhook
+-- As above, not if it has another URL by now.
 UPDATE webhooks
 SET
     state = 'off', off_reason = $6, off_at_us = $5, failing_since_us = coalesce(failing_since_us, $5),
     attempts = attempts + 1, replaying = 0, lease_until_us = 0
-WHERE @held_webhook AND delivered_through = $4
+WHERE @held_webhook AND delivered_through = $4 AND url = $7
 RETURNING attempts
 
 -- name: insert_dead_event
@@ -226,10 +244,11 @@ SET replaying = 0, tries = tries + 1, error = $4
 WHERE book_id = $1 AND webhook_id = $2 AND number = $3
 
 -- name: note_replay
--- $5: when it was delivered, or NULL.
+-- $5: when it was delivered, or NULL. If its account was switched off during the call, the lease ends.
 UPDATE webhooks
 SET
-    attempts = attempts + 1, lease_until_us = $4, last_delivered_at_us = coalesce($5, last_delivered_at_us),
+    attempts = attempts + 1, lease_until_us = CASE WHEN @account_gets_webhooks THEN CAST($4 AS BIGINT) ELSE 0 END,
+    last_delivered_at_us = coalesce($5, last_delivered_at_us),
     failing_since_us = CASE WHEN CAST($5 AS BIGINT) IS NULL THEN failing_since_us END,
     replaying = CASE
         WHEN EXISTS (
