@@ -1,16 +1,23 @@
 """What the parent of the workers does while it waits for one of them."""
 
+import asyncio
+import errno
 import math
 import os
 import signal
+import socket
+import subprocess
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bullion.workers import place_table, worker_pool
-from bullion.workers.worker import Stage
+from bullion.workers import place_table, single_node, worker_pool
+from bullion.workers.single_node import SingleNode
+from bullion.workers.worker import Stage, Worker
 from bullion.workers.worker_pool import WorkerPool
 
 ENDED_PID = 12
@@ -21,7 +28,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Of two workers. The second has ended without a word, and its place says that it serves."""
     monkeypatch.setattr(place_table, "SERVED_NS", 60_000_000_000)  # However busy the machine is.
     settings: Any = SimpleNamespace(workers=2, shared=True, drain_s=0.01)
-    ports: Any = None
+    ports: Any = SimpleNamespace(api=None, desk=None)
     pool = WorkerPool(settings, ports)
     pool._places.grow(2)
     pool._places.spread_over(2)
@@ -31,12 +38,15 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         pool._places._table.serve(place, each.process.pid)
     yield pool
     pool._places.shrink(0)
+    pool.clean_up()
 
 
 def worker(pid: int, code: int | None) -> SimpleNamespace:
     process = SimpleNamespace(pid=pid, poll=lambda: code)
     nothing = SimpleNamespace(close=lambda: None)
-    return SimpleNamespace(process=process, channel=nothing, drain=lambda: None, started_at=math.inf)
+    return SimpleNamespace(
+        process=process, channel=nothing, drain=lambda: None, started_at=math.inf, replace_at=None
+    )
 
 
 def served(pool: WorkerPool) -> list[bool]:
@@ -74,3 +84,126 @@ def test_nor_during_the_pause_after_a_crash(pool: WorkerPool, monkeypatch: pytes
     monkeypatch.setattr(pool, "_start", start)
     pool._replace_dead()
     assert seen[0] == [False, False]
+
+
+def no_process(*_: object, **__: object) -> Any:
+    raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+def no_room(*_: object, **__: object) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "fails"),
+    [
+        (Worker, "start", no_process),
+        (tempfile, "mkdtemp", no_room),
+    ],
+)
+def test_a_worker_that_cannot_be_started_leaves_the_others_alone(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch, of: Any, name: str, fails: Any
+) -> None:
+    healthy, ended = pool._workers
+    ended.started_at = -math.inf
+    new = SimpleNamespace(go=lambda: None)
+    monkeypatch.setattr(Worker, "start", lambda *_, **__: new)
+    monkeypatch.setattr(worker_pool, "_CRASH_PAUSE_S", 60)
+    with monkeypatch.context() as patched:
+        patched.setattr(of, name, fails)
+        pool._replace_dead()
+    assert pool._workers == [healthy, ended]
+    pool._replace_dead()
+    assert pool._workers == [healthy, ended]  # It is not tried at once.
+    ended.replace_at = 0.0
+    pool._replace_dead()
+    assert pool._workers == [healthy, new]
+
+
+def test_a_worker_is_replaced_although_the_disk_is_full(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    new = SimpleNamespace(go=lambda: None)
+    monkeypatch.setattr(Worker, "start", lambda *_, **__: new)
+    monkeypatch.setattr(worker_pool, "merge_ended_worker", no_room)
+    pool._workers[1].started_at = -math.inf
+    pool._metrics = str(tmp_path)
+    pool._replace_dead()
+    assert pool._workers[1] is new  # type: ignore[comparison-overlap]
+
+
+def test_a_restart_without_a_new_worker_keeps_the_old_ones(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Worker, "start", no_process)
+    before = [*pool._workers]
+    pool.restart()
+    pool._restart_all()
+    assert pool._workers == before
+    assert pool._replace_all() == (0, False)
+
+
+def test_a_service_starts_with_all_its_workers_or_with_none(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = [SimpleNamespace(go=lambda: None), None]
+    ended: list[Any] = []
+    monkeypatch.setattr(pool, "_start", lambda _place: started.pop(0))
+    monkeypatch.setattr(pool, "_end", ended.extend)
+    assert not pool.start_all()
+    assert len(ended) == 1
+
+
+def test_a_start_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with socket.socket() as lowest:
+        free = lowest.fileno()
+    with pytest.raises(BlockingIOError):
+        Worker.start(["worker"], [], {})
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == mask
+    with socket.socket() as lowest:
+        assert lowest.fileno() == free
+
+
+def test_a_worker_whose_channel_is_closed_has_ended() -> None:
+    channel, other = socket.socketpair()
+    process: Any = SimpleNamespace(poll=lambda: 0)
+    channel.close()
+    other.close()
+    ended = Worker(process, channel)
+    assert ended.stage() is Stage.ENDED
+    ended.stop()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(
+    ("of", "name", "error"),
+    [(Worker, "start", BlockingIOError(errno.EAGAIN, "")), (asyncio, "to_thread", RuntimeError("no thread"))],
+)
+async def test_a_single_node_that_cannot_start_a_worker_goes_on(
+    monkeypatch: pytest.MonkeyPatch, shared: bool, of: Any, name: str, error: Exception
+) -> None:
+    """And the next SIGHUP is obeyed."""
+    reports: list[str] = []
+
+    def fails(*_: object, **__: object) -> Any:
+        raise error
+
+    monkeypatch.setattr(of, name, fails)
+    monkeypatch.setattr(single_node, "report_reloading", lambda: reports.append("reloading"))
+    monkeypatch.setattr(single_node, "report_serving", lambda: reports.append("serving"))
+    settings: Any = SimpleNamespace(workers=1, shared=shared, drain_s=0)
+    ports: Any = SimpleNamespace(api=None, desk=None, duplicate=lambda: None)
+    serving: Any = SimpleNamespace(stopping=False)
+    node = SingleNode(settings, ports)
+    monkeypatch.setattr(node._terminal, "closed", lambda: False)
+    for _ in range(2):
+        node._on_hangup(serving)
+        assert node._handing_over is not None
+        await node._handing_over
+        assert node._handing_over is None
+    assert reports == ["reloading", "serving"] * 2
+    node._pool._places.shrink(0)
+    node._pool.clean_up()

@@ -79,6 +79,9 @@ class SingleNode:
         except asyncio.CancelledError:
             self._pool.stop(signal.SIGTERM)  # This process ends, so the thread has to end too.
             raise
+        except (OSError, RuntimeError) as error:  # The machine has no thread, memory or descriptor for it.
+            _log.error("worker_not_ready", error=repr(error))
+            ready = False
         if serving.stopping:
             await asyncio.to_thread(self._pool.end_all)
             self._ports.close()

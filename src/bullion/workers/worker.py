@@ -46,6 +46,8 @@ class Worker:
     count: int | None = None
     """How many workers there should be, by the settings that it has read."""
     started_at: float = field(default_factory=time.monotonic)
+    replace_at: float | None = None
+    """It has ended, and no other worker could be started: when that is tried again (`time.monotonic`)."""
     _stage: Stage = Stage.STARTING
     _go_sent: bool = False
 
@@ -63,27 +65,32 @@ class Worker:
 
         The descriptors of the sockets and of the channel are appended to `command`; those `inherited` are
         only passed on. `new_session`: Ctrl+C at the terminal does not reach it; it is stopped through the
-        channel.
+        channel. May raise OSError, if the machine has no process, memory or descriptor for it.
         """
         ours, theirs = socket.socketpair()
         descriptors = [*(each.fileno() for each in sockets), theirs.fileno()]
         blocked = unblock_signals()  # The child inherits the mask, and could not be stopped by a signal.
         # Until the child has set up its logs, these would end it. They stay pending until then.
         signal.pthread_sigmask(signal.SIG_BLOCK, LEVEL_SIGNALS)
-        process = subprocess.Popen(  # noqa: S603 - this very program
-            [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
-            pass_fds=(*descriptors, *inherited),
-            env=environ,
-            start_new_session=new_session,
-        )
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        theirs.close()
+        try:
+            process = subprocess.Popen(  # noqa: S603 - this very program
+                [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
+                pass_fds=(*descriptors, *inherited),
+                env=environ,
+                start_new_session=new_session,
+            )
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            theirs.close()
         return cls(process, ours)
 
     def stage(self, within_s: float = 0.001) -> Stage:
         """The current stage, or the next one if it is reached within that time."""
-        self.channel.settimeout(within_s)
         try:
+            self.channel.settimeout(within_s)
             message = self.channel.recv(1)
             if message == _COUNT:
                 self.count = int.from_bytes(self.channel.recv(_COUNT_BYTES), "big")

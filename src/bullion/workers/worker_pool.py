@@ -5,6 +5,7 @@ so one accept queue: a connection that a worker has not accepted when it ends is
 Each worker has a place: see `bullion.workers.place`.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -26,7 +27,10 @@ from .worker import POLL_INTERVAL_S, Stage, Worker
 _START_S = 30
 _GRACE_S = 25
 _CRASH_PAUSE_S = 1.0
-"""A pause before a restart, so that a worker that cannot start does not keep the machine busy."""
+"""A pause before a restart, so that a worker that cannot start does not keep the machine busy.
+
+Also before the next try, if the machine had no process, memory or descriptor for a worker.
+"""
 
 _log = structlog.get_logger("bullion")
 
@@ -107,20 +111,26 @@ class WorkerPool:
         return self._start_rest([first])
 
     def _start_rest(self, started: list[Worker]) -> bool:
-        self._places.grow(self._count)
         self._places.spread_over(self._count)
         self._workers = started
-        self._workers += [self._start(place) for place in range(len(started), self._count)]
-        if all(self._wait_for(worker, Stage.SERVING) for worker in self._workers):
-            return True
+        for place in range(len(started), self._count):
+            new = self._start(place)
+            if new is None:
+                break
+            self._workers.append(new)
+        else:
+            if all(self._wait_for(worker, Stage.SERVING) for worker in self._workers):
+                return True
         self.end_all()
         return False
 
     def prepare(self) -> bool:
         """Start a worker that waits until the old node has closed the store; end it if it cannot start."""
-        self._places.grow(1)
-        self._workers = [self._start(0, go=False)]
-        if self._wait_for(self._workers[0], Stage.PREPARED):
+        first = self._start(0, go=False)
+        if first is None:
+            return False
+        self._workers = [first]
+        if self._wait_for(first, Stage.PREPARED):
             return True
         self.end_all()
         return False
@@ -129,19 +139,28 @@ class WorkerPool:
         if self._metrics is not None:
             shutil.rmtree(self._metrics, ignore_errors=True)
 
-    def _start(self, place: int, *, go: bool = True) -> Worker:
+    def _start(self, place: int, *, go: bool = True) -> Worker | None:
+        """None if the machine has no process, memory or descriptor for it now: the other workers go on."""
+        try:
+            worker = self._start_process(place)
+        except OSError as error:
+            _log.error("worker_not_ready", error=repr(error))
+            return None
+        if self._debug:
+            worker.signal(signal.SIGUSR1)
+        if go:
+            worker.go()
+        return worker
+
+    def _start_process(self, place: int) -> Worker:
+        self._places.grow(self._count)
         if self._metrics is None:
             # A new folder each time: otherwise counts of workers of an earlier run would be added.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
         ports = [self._ports.api, self._ports.desk]
         given, inherited = self._places.give(place, self._count)
         environ = os.environ | {SHARED_FOLDER: self._metrics} | given
-        worker = Worker.start(["worker"], ports, environ, inherited=inherited)
-        if self._debug:
-            worker.signal(signal.SIGUSR1)
-        if go:
-            worker.go()
-        return worker
+        return Worker.start(["worker"], ports, environ, inherited=inherited)
 
     def _wait_for(self, worker: Worker, stage: Stage, *, finish: bool = False) -> bool:
         """False if the worker ends before, is too slow, or a stop comes; with `finish`, a second stop."""
@@ -173,12 +192,19 @@ class WorkerPool:
             code = worker.process.poll()
             if code is None or self._stops:
                 continue
-            _log.error("worker_ended", pid=worker.process.pid, code=code)
-            worker.channel.close()
-            self._forget(worker)
-            if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
-                self._pause(_CRASH_PAUSE_S)
-            self._workers[place] = self._start(place)
+            if worker.replace_at is None:
+                _log.error("worker_ended", pid=worker.process.pid, code=code)
+                worker.channel.close()
+                self._forget(worker)
+                if time.monotonic() - worker.started_at < _CRASH_PAUSE_S:
+                    self._pause(_CRASH_PAUSE_S)
+            elif time.monotonic() < worker.replace_at:
+                continue
+            new = self._start(place)
+            if new is None:
+                worker.replace_at = time.monotonic() + _CRASH_PAUSE_S
+            else:
+                self._workers[place] = new
 
     def _pass_on_log_level(self) -> None:
         """A signal changed the level of this process. A worker that starts meanwhile is told by `_start`."""
@@ -220,7 +246,6 @@ class WorkerPool:
 
     def _start_first(self) -> Worker | None:
         """Start and prepare a worker for the first place. Its settings tell how many there should be."""
-        self._places.grow(self._count)
         first = self._start_next(0, Stage.PREPARED)
         if first is None or not self._overlap or first.count in (None, self._count):
             return first
@@ -228,7 +253,6 @@ class WorkerPool:
         self._end([first])
         self._in_transition = []
         self._count = first.count or self._count
-        self._places.grow(self._count)
         return self._start_next(0, Stage.PREPARED)
 
     def _replace(self, place: int, new: Worker) -> bool:
@@ -273,6 +297,8 @@ class WorkerPool:
     def _start_next(self, place: int, stage: Stage) -> Worker | None:
         """Start a worker for that place. None if it does not reach the stage."""
         new = self._start(place, go=stage is Stage.SERVING)
+        if new is None:
+            return None
         self._in_transition = [new]
         return new if self._reached(new, stage) else None
 
@@ -358,7 +384,9 @@ class WorkerPool:
         """It has ended."""
         self._places.forget(worker.process.pid)
         if self._metrics is not None:
-            merge_ended_worker(self._metrics, worker.process.pid)
+            # If the disk is full, its own files stay, and are read on.
+            with contextlib.suppress(OSError):
+                merge_ended_worker(self._metrics, worker.process.pid)
 
 
 def _wait_for(worker: Worker, give_up_at: float) -> None:
