@@ -6,7 +6,7 @@ Adapter, session, acceptor and engine are the real ones; sockets, clock and stor
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from random import Random
 from uuid import UUID
@@ -14,6 +14,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from bullion.hedge.fix.lease import NotHolder
 from bullion.hedge.fix.line_ports import KeptNumbers
 from bullion.hedge.fix.pace import Rate
 from bullion.hedge.fix.profile import (
@@ -74,6 +75,34 @@ MASS = msgspec.structs.replace(STEADY, status_question=StatusQuestion.MASS)
 NUMBERED = msgspec.structs.replace(STEADY, order_id=OrderIdForm.NUMBER)
 
 
+class SharedLine:
+    """The lease on a line that several living adapters can have, one after the other."""
+
+    def __init__(self) -> None:
+        self.owner: Hold | None = None
+        self.connections = 0
+
+
+class Hold:
+    """One adapter's hold on a shared line."""
+
+    def __init__(self, line: SharedLine, holder: str) -> None:
+        self._line = line
+        self.holder = holder
+
+    def take(self) -> None:
+        self._line.owner = self
+
+    def held(self) -> bool:
+        return self._line.owner is self
+
+    async def begin_connection(self) -> int:
+        if not self.held():
+            raise NotHolder
+        self._line.connections += 1
+        return self._line.connections
+
+
 class KeptInMemory:
     """Kept numbers, as the store has them."""
 
@@ -120,13 +149,16 @@ class Simulation:
         self.book = sqlite3.connect(":memory:")
         self.answers: dict[str, FinalAnswer] = {}
         self.reported = 0
-        self.killed = {self.kill_adapter: 0, self.kill_venue: 0}
+        self.killed: dict[Callable[[], Awaitable[None]], int] = {self.kill_adapter: 0, self.kill_venue: 0}
         self.final_before = 0
         """How many orders were final when the faults ended."""
         self.settled_s = 0.0
         """How long after the last fault the last order was final."""
+        self.line = SharedLine()
         self.start_venue()
-        self.venue = self.start_adapter()
+        self.start_adapter()
+        self.other: tuple[FixVenue, Hold, list[asyncio.Task[None]]] | None = None
+        """An adapter that lives, and had the line before."""
 
     def start_venue(self) -> None:
         exchange = Exchange(self.book, self.faults, self.behaviour)
@@ -135,8 +167,14 @@ class Simulation:
         self.loop.servers[PORT] = self.acceptor.accept
         self.acceptor.start_timer()
 
-    def start_adapter(self) -> FixVenue:
-        options: dict[str, object] = {"monotonic": self.loop.time, "chance": Random(1)}  # noqa: S311
+    def start_adapter(self) -> None:
+        self.hold = Hold(self.line, "node")
+        self.hold.take()
+        options: dict[str, object] = {
+            "monotonic": self.loop.time,
+            "chance": Random(1),  # noqa: S311
+            "holder": self.hold,
+        }
         if not self.profile.reset_on_logon:
             options |= {"kept": self.kept, "keep_incoming": self.kept.keep_incoming}
         self.venue = FixVenue(
@@ -149,14 +187,30 @@ class Simulation:
         self.tasks = [
             asyncio.ensure_future(each) for each in (self.venue.run(), self.read_reports(self.venue))
         ]
-        return self.venue
+
+    async def hand_over(self) -> None:
+        """Another adapter takes the line. The next time, the first one has it back, as it was."""
+        old = self.venue, self.hold, self.tasks
+        if self.chance.random() < 0.5:  # It logs out, or only notices that it has lost the lease.
+            self.venue.line.disconnect()
+            await asyncio.sleep(self.chance.uniform(0, 0.5))
+        if self.other is None:
+            self.start_adapter()
+        else:
+            self.venue, self.hold, self.tasks = self.other
+            self.hold.take()
+            self.venue.line.connect()
+        self.other = old
 
     async def kill_adapter(self) -> None:
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.stop(self.tasks)
         self.venue.lost(0, "killed")
         self.start_adapter()
+
+    async def stop(self, tasks: Sequence[asyncio.Future[None]]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def kill_venue(self) -> None:
         self.loop.servers.pop(PORT)
@@ -193,7 +247,7 @@ class Simulation:
                 return await call()
         return None
 
-    async def run(self, orders: int, kills: int, orders_per_s: float) -> None:
+    async def run(self, orders: int, kills: int, orders_per_s: float, handovers: int) -> None:
         requests = [self.request(number) for number in range(orders)]
         span_s = orders / orders_per_s
 
@@ -203,11 +257,13 @@ class Simulation:
 
         hedges = [asyncio.ensure_future(place(each)) for each in requests]
         sides = ([self.kill_adapter, self.kill_venue] * kills)[:kills]
-        self.chance.shuffle(sides)
-        for kill in sides:
-            await asyncio.sleep(self.chance.uniform(0.1, span_s / kills))
-            self.killed[kill] += 1
-            await kill()
+        events: list[Callable[[], Awaitable[None]]] = [*sides, *[self.hand_over] * handovers]
+        self.chance.shuffle(events)
+        for event in events:
+            await asyncio.sleep(self.chance.uniform(0.1, span_s / len(events)))
+            if event in self.killed:
+                self.killed[event] += 1
+            await event()
         await asyncio.sleep(max(0.0, span_s - self.loop.time()))
         self.faults.chances.clear()
         ended_s, self.final_before = self.loop.time(), len(self.answers)
@@ -215,10 +271,8 @@ class Simulation:
             await asyncio.gather(*hedges)
         self.settled_s = self.loop.time() - ended_s
         await asyncio.sleep(5)
-        for task in self.tasks:
-            task.cancel()
+        await self.stop([*self.tasks, *(() if self.other is None else self.other[2])])
         await self.acceptor.stop()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
         self.requests = requests
 
     def request(self, number: int) -> HedgeRequest:
@@ -271,10 +325,11 @@ def simulate(
     kills: int = 2,
     orders: int = ORDERS,
     orders_per_s: float = 10.0,
+    handovers: int = 0,
 ) -> Simulation:
     async def main(loop: VirtualLoop) -> Simulation:
         simulation = Simulation(loop, seed, profile, dict(chances or {}), doubles=doubles)
-        await simulation.run(orders, kills, orders_per_s)
+        await simulation.run(orders, kills, orders_per_s, handovers)
         return simulation
 
     return run_virtually(seed, main)
@@ -314,6 +369,17 @@ def test_one_long_run_with_every_fault_and_many_kills_of_either_side() -> None:
     assert simulation.settled_s < 40, "the longest pause, and the wait for a lagging engine"
     faults = sum(simulation.faults.happened.values())
     print(f"{orders} orders, {kills} kills, {faults} faults, final {simulation.settled_s:.1f} s after them")
+
+
+@pytest.mark.parametrize(
+    "profile", [STEADY, NUMBERED, KEPT, MASS], ids=["steady", "numbered", "kept", "mass"]
+)
+def test_adapters_that_live_hand_the_line_over_and_back(profile: Profile) -> None:
+    """What the one remembers of before is old: the other has sent orders since, some of them its own."""
+    for seed in range(2 * SCALE):
+        simulation = simulate(seed, profile, {**LINE, **VENUE, Fault.LAG: 0.4}, kills=1, handovers=8)
+        assert simulation.problems() == [], f"seed {seed}"
+        assert simulation.records.breaks == [], f"seed {seed}"
 
 
 def test_the_same_seed_is_the_same_run() -> None:

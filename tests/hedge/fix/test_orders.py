@@ -97,6 +97,15 @@ def test_what_was_cut_to_whole_steps_is_a_rest_below_the_step() -> None:
     assert (answer.fine_mg_left, answer.below_step) == (58, True)
 
 
+def listed(effects: list[Effect]) -> list[tuple[str, int]]:
+    """The breaks, each with its quantity: what the venue sold to us beyond what counts is negative."""
+    return [
+        (each.execution_id, each.quantity_e8 * (1 if each.side == "1" else -1) // ONE_E8)
+        for each in effects
+        if isinstance(each, LineBreak)
+    ]
+
+
 def breaks(effects: list[Effect]) -> list[BreakReason]:
     return [each.reason for each in effects if isinstance(each, LineBreak)]
 
@@ -149,7 +158,7 @@ def test_a_total_without_its_fills_waits_a_little_and_then_counts_at_the_implied
     late = trial.take(trial.fill("E2", 60, 100, "2005"))
     assert breaks(late) == []
     assert any(isinstance(each, FillSeen) for each in late)
-    assert breaks(trial.take(trial.fill("E3", 1, 101))) == [BreakReason.OVERFILL] * 2
+    assert listed(trial.take(trial.fill("E3", 1, 101))) == [("E3", 1)], "once: its total tells of the same"
 
 
 @pytest.mark.parametrize("state", ["4", "C", "3", "8"])
@@ -243,6 +252,30 @@ def test_an_order_of_an_earlier_process_counts_from_the_first_logon() -> None:
     assert isinstance(effect, StatusAnswered)
     tracker.logged_on(2, 104.5)
     assert trial.take(trial.unknown(trial.ask(105))) == [OrderUnknown(ORDER)]
+
+
+def test_an_order_of_another_process_counts_from_the_logon_after_it_had_the_line() -> None:
+    trial = Trial()
+    other = msgspec.structs.replace(ORDER, client_order_id="other")
+    trial.tracker.sent(other, 3, 101)
+    trial.tracker.forget_all()
+    assert "other" not in trial.tracker
+    trial.tracker.logged_on(3, 1_000)
+    trial.tracker.restore(ORDER)
+    (effect,) = trial.take(trial.unknown(trial.ask(1_004)))
+    assert isinstance(effect, StatusAnswered)
+    assert trial.take(trial.unknown(trial.ask(1_005))) == [OrderUnknown(ORDER)]
+
+
+def test_an_order_of_another_process_that_is_about_to_be_sent_again_is_never_unknown() -> None:
+    tracker = OrderTracker(RESETTING)
+    tracker.logged_on(1, 100)
+    tracker.restore(ORDER)
+    tracker.prepare(ORDER)
+    trial = Trial()
+    trial.tracker, trial.order = tracker, ORDER
+    (effect,) = trial.take(trial.unknown(trial.ask(200)))
+    assert isinstance(effect, StatusAnswered)
 
 
 def test_an_order_that_is_about_to_be_sent_is_never_unknown() -> None:
@@ -351,19 +384,56 @@ def test_a_report_that_cannot_be_about_the_order_is_a_break_and_changes_nothing(
 def test_more_than_was_ordered_confirms_and_is_a_break() -> None:
     trial = Trial()
     effects = trial.take(trial.fill("E1", 60, 60), trial.fill("E2", 50, 110))
-    assert breaks(effects) == [BreakReason.OVERFILL]
-    answer = final([*effects, *trial.wait(FILLS_WAIT_S)])
+    effects += trial.wait(FILLS_WAIT_S)
+    assert listed(effects) == [("E2", 10)]
+    answer = final(effects)
     assert isinstance(answer, Confirmed)
     assert sum(each.quantity_e8 for each in answer.fills) == 100 * ONE_E8
+    assert listed(trial.take(trial.report("I", "2", 110), trial.fill("E3", 50, 160))) == [("E3", 50)]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_what_the_venue_executed_beyond_the_order_is_listed_once_in_any_order(order: tuple[int, ...]) -> None:
+    trial = Trial()
+    messages = [
+        trial.fill("E1", 60, 60),
+        trial.fill("E2", 50, 110),
+        trial.fill("E3", 50, 160),
+        trial.report("I", "2", 160),
+    ]
+    effects = [effect for place in order for effect in trial.take(messages[place], messages[place])]
+    effects += trial.wait(FILLS_WAIT_S)
+    answer = final(effects)
+    assert isinstance(answer, Confirmed)
+    assert sum(each.quantity_e8 for each in answer.fills) == 100 * ONE_E8
+    assert sum(quantity for _, quantity in listed(effects)) == 60
+
+
+def test_what_a_closed_order_does_not_count_of_a_fill_is_listed() -> None:
+    trial = Trial()
+    effects = trial.take(trial.fill("E1", 60, 60), trial.fill("E2", 50, 60))
+    assert listed(effects) == [("E2", 10)]
+    effects = trial.take(trial.report("4", "4", 60))
+    assert isinstance(final(effects), PartiallyFilled)
+    assert listed(effects) == [(f"total:{ORDER.client_order_id}:{110 * ONE_E8}", 40)]
 
 
 def test_a_fill_after_a_refusal_is_a_break() -> None:
     trial = Trial()
     trial.take(trial.report("8", "8", 0, t58="no"))
     effects = trial.take(trial.fill("E1", 100, 100))
-    assert set(breaks(effects)) == {BreakReason.OVERFILL}
+    assert breaks(effects) == [BreakReason.OVERFILL]
+    assert listed(effects) == [("E1", 100)]
     assert final(effects) is None
     assert breaks(trial.take(trial.fill("E1", 100, 100))) == []
+
+
+def test_a_total_after_a_refusal_is_not_listed_again_with_its_fill() -> None:
+    trial = Trial()
+    trial.take(trial.report("8", "8", 0, t58="no"))
+    effects = trial.take(trial.report("I", "2", 100))
+    assert listed(effects) == [(f"total:{ORDER.client_order_id}:{100 * ONE_E8}", 100)]
+    assert listed(trial.take(trial.fill("E1", 100, 100))) == []
 
 
 def test_a_second_order_with_our_id_is_a_break_and_not_believed() -> None:
@@ -371,23 +441,52 @@ def test_a_second_order_with_our_id_is_a_break_and_not_believed() -> None:
     trial.take(trial.report("0", "0", 0))
     effects = trial.take(trial.fill("E1", 100, 100, t37="V2"))
     assert breaks(effects) == [BreakReason.OVERFILL]
+    assert listed(effects) == [("E1", 100)]
     assert Ask(trial.order) in effects
+    assert listed(trial.take(trial.report("I", "2", 100, t37="V2"))) == []
+    assert listed(trial.take(trial.report("I", "2", 120, t37="V2"))) == [(f"total:V2:{120 * ONE_E8}", 20)]
     assert final(trial.take(trial.report("8", "8", 0, t37="V3"))) is None
     assert isinstance(final(trial.take(trial.fill("E2", 100, 100))), Confirmed)
 
 
 @pytest.mark.parametrize(
-    ("kind", "reason", "side"),
-    [("H", BreakReason.TRADE_CANCELLED, "2"), ("G", BreakReason.TRADE_CORRECTED, "1")],
+    ("kind", "reason", "side", "quantity"),
+    [("H", BreakReason.TRADE_CANCELLED, "2", 100), ("G", BreakReason.TRADE_CORRECTED, "1", 0)],
 )
-def test_a_trade_that_is_changed_afterwards_is_a_break(kind: str, reason: BreakReason, side: str) -> None:
+def test_a_trade_that_is_changed_afterwards_is_a_break(
+    kind: str, reason: BreakReason, side: str, quantity: int
+) -> None:
     trial = Trial()
     answer = final(trial.take(trial.fill("E1", 100, 100)))
     message = trial.report(kind, "0", 0, t17="E2", t19="E1")
     (found,) = trial.take(message, message)
     assert isinstance(found, LineBreak)
-    assert (found.reason, found.side, found.quantity_e8) == (reason, side, 100 * ONE_E8)
+    assert (found.reason, found.side, found.quantity_e8) == (reason, side, quantity * ONE_E8)
     assert trial.tracker.answer(ORDER.client_order_id) == answer
+
+
+@pytest.mark.parametrize(("corrected", "change"), [(100, 0), (150, 50), (70, -30)])
+def test_a_correction_is_listed_as_the_difference(corrected: int, change: int) -> None:
+    trial = Trial()
+    trial.take(trial.fill("E1", 100, 100))
+    correction = trial.report("G", "2", corrected, t17="E2", t19="E1", t32=corrected, t31="2001")
+    effects = trial.take(correction, correction)
+    assert listed(effects) == [("E2", change)]
+    (found,) = (each for each in effects if isinstance(each, LineBreak))
+    assert found.message == f"Trade E1 is now {corrected} at 2001.0."
+    assert listed(trial.take(trial.report("I", "2", corrected))) == [], "it is in the total, too"
+    again = trial.report("G", "2", 160, t17="E3", t19="E2", t32=160, t31="2001")
+    assert listed(trial.take(again)) == [("E3", 160 - corrected)]
+    cancelled = trial.report("H", "2", 0, t17="E4", t19="E3", t32=160, t31="2001")
+    assert listed(trial.take(cancelled)) == [("E4", -160)]
+
+
+def test_a_correction_of_a_fill_that_counts_by_the_total_alone_is_listed_as_the_difference() -> None:
+    trial = Trial()
+    trial.take(trial.fill("E1", 40, 40), trial.report("I", "2", 100))
+    assert isinstance(final(trial.wait(FILLS_WAIT_S)), Confirmed)
+    correction = trial.report("G", "2", 110, t17="E3", t19="E2", t32=70, t31="2001")
+    assert listed(trial.take(correction)) == [("E3", 10)]
 
 
 # --- Messages that are sent ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -10,12 +10,13 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from bullion.hedge.contract import Contract
 from bullion.hedge.fix.codec import message_of
 from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
 from bullion.hedge.fix.pace import Rate
-from bullion.hedge.fix.profile import OrderType, StatusQuestion
+from bullion.hedge.fix.profile import OrderType, StatusQuestion, SymbolForm
 from bullion.hedge.fix.records import StoredOrder
 from bullion.hedge.fix.schedule import Timetable
 from bullion.hedge.fix.session_effects import LineState
@@ -78,6 +79,7 @@ class Stage:
         reference: Reference | None = None,
         order_type: OrderType = OrderType.MARKET,
         log: list[str] | None = None,
+        traded: Callable[[], Collection[Contract]] = contracts,
         **profile: Any,
     ) -> FixVenue:
         """`log` gets what is written and read. `profile`: what differs from `STEADY`."""
@@ -87,7 +89,7 @@ class Stage:
         venue = FixVenue(
             line,
             self.records,
-            contracts,
+            traded,
             self.loop.now_us,
             monotonic=self.loop.time,
             reference=reference,
@@ -280,6 +282,61 @@ def test_an_order_below_the_smallest_step_or_without_a_contract_is_declined_and_
         assert "smallest quantity" in small.message
         assert isinstance(other, Declined)
         assert stage.records.orders == {}
+
+    on_stage(work)
+
+
+NAMED = {
+    SymbolForm.SYMBOL: (msgspec.structs.replace(GRAMS, venue_symbol="", security_id="4001"), "venue_symbol"),
+    SymbolForm.SECURITY_ID: (GRAMS, "security_id"),
+}
+"""By the form of a profile: a contract that it cannot name, and the field that is missing."""
+
+
+@pytest.mark.parametrize("form", list(SymbolForm))
+def test_an_order_whose_contract_the_profile_cannot_name_is_declined_and_not_sent(form: SymbolForm) -> None:
+    contract, missing = NAMED[form]
+
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue(symbol=form, traded=lambda: (contract,))
+        answer = await venue.submit(request())
+        assert isinstance(answer, Declined)
+        assert answer.message == f"Contract GRAM has no {missing}, by which line spot names it."
+        assert stage.records.orders == {}
+        assert await venue.order_status(request()) == UnknownOrder()
+
+    on_stage(work)
+
+
+@pytest.mark.parametrize("form", list(SymbolForm))
+def test_an_order_that_cannot_be_asked_for_does_not_keep_the_line_down(form: SymbolForm) -> None:
+    """It was recorded as sent, but could not be written. Another one waits behind it for its outcome."""
+    contract, missing = NAMED[form]
+    whole = msgspec.structs.replace(contract, venue_symbol="XAU/g", security_id="4001")
+
+    async def work(stage: Stage) -> None:
+        for number, recorded in ((1, contract), (2, whole)):
+            one = request(number)
+            order = LineOrder(
+                order_id=one.order_id, client_order_id=one.order_id, broker="main", instrument="GOLD",
+                trade_type="buy", quantity_e4=one.quantity_e4, fine_mg=one.fine_mg, quantity_e8=10**10,
+                contract=recorded,
+            )  # fmt: skip
+            await stage.records.claim(order, 0)
+        now = [contract]
+        venue = await stage.venue(symbol=form, traded=lambda: now)
+        assert venue.line.state is LineState.UP
+        assert venue.line.messages.sent["H"] == 1
+        answer = await venue.order_status(request(1))
+        assert answer == Unconfirmed(f"It cannot be asked for: contract GRAM has no {missing}.")
+        assert isinstance(await venue.submit(request(1)), Duplicate)
+        # Once the desk has corrected the contract, the venue says that it does not know the order.
+        now[:] = [whole]
+        await asyncio.sleep(6)
+        for number in (1, 2):
+            assert await venue.order_status(request(number)) == UnknownOrder()
+            assert isinstance(await venue.submit(request(number)), Confirmed)
+            assert stage.records.orders[request(number).order_id].order.contract == whole
 
     on_stage(work)
 

@@ -26,7 +26,7 @@ class KnownOrder(msgspec.Struct):
     order: LineOrder
     sent_at: float
     line: int
-    """On which line it was sent last; 0: on one that was closed before this process began."""
+    """On which line it was sent last; 0: on one that was closed before this process got the line."""
     fills: dict[str, Fill] = {}
     """By their ExecIDs. To be changed by `add_fill` alone."""
     answer: FinalAnswer | None = None
@@ -41,9 +41,23 @@ class KnownOrder(msgspec.Struct):
 
     listed_e8: int = 0
     """The total of `fills`."""
+    trades: dict[str, int] = {}
+    """By its ExecID, the quantity of every trade as the venue named it last: also if it does not count."""
+    beyond_e8: int = 0
+    """The total of trades that do not count, and of what corrections added to others."""
+    excess_e8: int = 0
+    """How much was listed as breaks, because the venue executed more than counts."""
+    others: dict[str, int] = {}
+    """How much was listed as breaks of each other order that the venue has under this id, by its OrderID."""
+
+    @property
+    def traded_e8(self) -> int:
+        """The total of all trades that were reported."""
+        return self.listed_e8 + self.beyond_e8
 
     def add_fill(self, fill: Fill) -> None:
         self.fills[fill.execution_id] = fill
+        self.trades[fill.execution_id] = fill.quantity_e8
         self.listed_e8 += fill.quantity_e8
 
 

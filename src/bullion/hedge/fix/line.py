@@ -83,6 +83,8 @@ class FixLine:
         self._reason = ""
         self.alarm = ""
         self.connection_no = 0
+        self.first_connection_no = 0
+        """The first connection since another process may have had the line."""
         self._logons = self._losses = self._gaps = self._garbled = 0
         self.resets = 0
         """Logons with new numbers that the desk asked for, and that the venue answered."""
@@ -227,8 +229,9 @@ class FixLine:
         connection: FixConnection | None = None
         try:
             number = await self._holder.begin_connection()
-            if number != self.connection_no + 1:
-                self._numbers.next_outgoing = None  # Another process had the line in between.
+            if number != self.connection_no + 1:  # Another process had the line in between.
+                self._numbers.next_outgoing = None
+                self.first_connection_no = number
             self.connection_no = number
             # Known before it connects: the venue's Logon may arrive before this task goes on.
             connection = self._connection = await self._made_connection(ended)

@@ -5,7 +5,7 @@ import msgspec
 from .codec import Message
 from .known_order import KnownOrder
 from .order_effects import BreakReason, LineBreak, LineOrder
-from .order_messages import Report
+from .order_messages import Report, price_text, quantity_text
 
 
 def other_terms(order: LineOrder, report: Report) -> str:
@@ -39,41 +39,40 @@ def break_of(reason: BreakReason, report: Report, order: LineOrder | None, messa
 def excess(known: KnownOrder, report: Report) -> LineBreak:
     """A report of an order with a final answer names a larger total."""
     order = known.order
-    total_e8 = report.filled_e8
     made = break_of(BreakReason.OVERFILL, report, order, "The total is larger than the final answer said.")
-    beyond_e8 = total_e8 - max(known.filled_e8, known.listed_e8)
-    return msgspec.structs.replace(
-        made, execution_id=f"total:{order.client_order_id}:{total_e8}", quantity_e8=beyond_e8
-    )
+    return msgspec.structs.replace(made, execution_id=f"total:{order.client_order_id}:{report.filled_e8}")
 
 
-def excess_of_total(known: KnownOrder, filled_e8: int) -> LineBreak:
+def excess_of_total(known: KnownOrder, total_e8: int) -> LineBreak:
     order = known.order
     return LineBreak(
         reason=BreakReason.OVERFILL,
-        execution_id=f"total:{order.client_order_id}:{filled_e8}",
+        execution_id=f"total:{order.client_order_id}:{total_e8}",
         client_order_id=order.client_order_id,
         order=order,
         symbol=order.contract.venue_symbol,
         side=order.side,
-        quantity_e8=filled_e8 - order.quantity_e8,
+        quantity_e8=total_e8 - order.quantity_e8,
         price_e6=known.average_e6,
         at_us=0,
         message="The venue filled more than was ordered.",
     )
 
 
-def changed_trade(known: KnownOrder, report: Report) -> LineBreak:
-    """The venue cancelled or corrected a trade."""
-    cancelled = report.kind == "H"
-    reason = BreakReason.TRADE_CANCELLED if cancelled else BreakReason.TRADE_CORRECTED
+def changed_trade(known: KnownOrder, report: Report, before_e8: int, after_e8: int) -> LineBreak:
+    """The venue cancelled or corrected a trade. Listed is the difference: a cancelled purchase is a sale."""
     fill = known.fills.get(report.execution_ref)
-    quantity_e8 = report.last_e8 or (fill.quantity_e8 if fill else 0)
-    made = break_of(reason, report, known.order, f"Trade {report.execution_ref}. {report.text}".strip())
-    # What is listed is what the venue did last: a cancelled purchase is a sale.
-    side = made.side if not cancelled else {"1": "2", "2": "1"}.get(made.side, made.side)
     price_e6 = report.last_price_e6 or (fill.price_e6 if fill else 0)
-    return msgspec.structs.replace(made, quantity_e8=quantity_e8, side=side, price_e6=price_e6)
+    if report.kind == "H":
+        reason, words = BreakReason.TRADE_CANCELLED, f"Trade {report.execution_ref}."
+    else:
+        reason = BreakReason.TRADE_CORRECTED
+        now = f"{quantity_text(after_e8)} at {price_text(price_e6)}"
+        words = f"Trade {report.execution_ref} is now {now}."
+    made = break_of(reason, report, known.order, f"{words} {report.text}".strip())
+    change_e8 = after_e8 - before_e8
+    side = made.side if change_e8 >= 0 else {"1": "2", "2": "1"}.get(made.side, made.side)
+    return msgspec.structs.replace(made, quantity_e8=abs(change_e8), side=side, price_e6=price_e6)
 
 
 def unreadable(message: Message, order: LineOrder | None, error: str) -> LineBreak:

@@ -33,6 +33,10 @@ class LineCounts:
         """The venue never got it."""
         self._sent_at.pop(client_order_id, None)
 
+    def forget_all(self) -> None:
+        """Another process had the line, and may have answered them."""
+        self._sent_at.clear()
+
     def answered(self, client_order_id: str, now: float) -> None:
         """An outcome of an order. One that an earlier process sent is not measured."""
         sent_at = self._sent_at.pop(client_order_id, None)

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Collection
 
+import msgspec
+
 from bullion.hedge.contract import Contract
 from bullion.hedge.venue import Declined, HedgeRequest, VenueUnreachable
 
 from .order_effects import LineOrder
-from .order_messages import new_client_order_id
+from .order_messages import missing_identifier, new_client_order_id
 from .profile import Line, OrderType
 
 Reference = Callable[[Contract], int | None]
@@ -30,6 +32,9 @@ class OrderFactory:
         contract = self._contract(request)
         if contract is None:
             return Declined(request.order_id, f"No contract of line {self._line.name} covers it.")
+        if missing := missing_identifier(contract, self._line.profile):
+            words = f"Contract {contract.code} has no {missing}, by which line {self._line.name} names it."
+            return Declined(request.order_id, words)
         cover = request.cover
         quantity_e8 = contract.quantity_e8(request.fine_mg) if cover is None else cover.quantity_e8
         if quantity_e8 <= 0:
@@ -46,6 +51,15 @@ class OrderFactory:
             contract=contract,
             limit_e6=self._limit(contract, request.trade_type),
         )
+
+    def with_identifier(self, order: LineOrder) -> LineOrder:
+        """The order, to be asked for. Its contract is named as it is now, if it could not be named when the
+        order was recorded."""
+        if not missing_identifier(order.contract, self._line.profile):
+            return order
+        now = next((each for each in self.contracts() if each.code == order.contract.code), order.contract)
+        names = {"venue_symbol": now.venue_symbol, "security_id": now.security_id}
+        return msgspec.structs.replace(order, contract=msgspec.structs.replace(order.contract, **names))
 
     def _contract(self, request: HedgeRequest) -> Contract | None:
         if request.cover is not None:

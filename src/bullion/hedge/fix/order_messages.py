@@ -67,7 +67,16 @@ def new_order(order: LineOrder, profile: Profile, account: str, now_us: int) -> 
     return [*pairs, (59, "4" if profile.time_in_force is TimeInForce.FOK else "3")]
 
 
+def missing_identifier(contract: Contract, profile: Profile) -> str:
+    """The field of the contract that the profile names it by, if it is empty. The contract cannot know it."""
+    field = "security_id" if profile.symbol is SymbolForm.SECURITY_ID else "venue_symbol"
+    return "" if getattr(contract, field) else field
+
+
 def security(contract: Contract, profile: Profile) -> list[Pair]:
+    """A ValueError names the field that the contract lacks."""
+    if missing := missing_identifier(contract, profile):
+        raise ValueError(f"contract {contract.code} has no {missing}")
     if profile.symbol is SymbolForm.SECURITY_ID:
         symbol = contract.venue_symbol or "[N/A]"
         return [(55, symbol), (48, contract.security_id), (22, profile.security_id_source)]

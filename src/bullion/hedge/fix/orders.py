@@ -9,6 +9,8 @@ proves nothing. A report that cannot belong to the order it names changes nothin
 from collections.abc import Iterable, Sequence
 from math import inf
 
+import msgspec
+
 from bullion.hedge.venue import Fill, FinalAnswer
 
 from .codec import Message, Pair
@@ -73,9 +75,10 @@ class OrderTracker:
         answer: FinalAnswer | None = None,
         filled_e8: int = 0,
     ) -> None:
-        """Add an order that was sent by an earlier process, or that this one no longer remembered.
+        """Add an order that was sent by another process, or that this one no longer remembered.
 
-        When it was sent exactly is not known, but it was before the first logon of this process.
+        When it was sent exactly is not known, but it was before the first logon since `forget_all`, or since
+        this process began: if another process had the line in between, `forget_all` comes before the logon.
         """
         if order.client_order_id not in self._known:
             known = KnownOrder(order, 0.0, 0, answer=answer, filled_e8=filled_e8)
@@ -86,6 +89,12 @@ class OrderTracker:
     def forget(self, client_order_id: str) -> None:
         """Drop an order from memory. If a report names it later, restore it from the store first."""
         self._known.pop(client_order_id, None)
+
+    def forget_all(self) -> None:
+        """Another process had the line: what is known here is old, and orders to restore may be new."""
+        self._known.clear()
+        self._settling.clear()
+        self._first_logon_at = None
 
     def unsettled(self) -> Sequence[LineOrder]:
         """Orders without a final answer, the oldest first: to ask for after a logon.
@@ -111,7 +120,7 @@ class OrderTracker:
         known = self._known.get(order.client_order_id)
         if known is None:
             known = self._known[order.client_order_id] = KnownOrder(order, inf, self._line)
-        known.order, known.sent_at = order, inf
+        known.order, known.sent_at, known.line = order, inf, self._line
 
     def give_up(self, client_order_id: str, now: float) -> None:
         """It was prepared, and may or may not have been written: count it as sent now."""
@@ -217,8 +226,7 @@ class OrderTracker:
         elif wrong := other_terms(known.order, report):
             self._add_break(known, break_of(BreakReason.OTHER_TERMS, report, known.order, wrong))
         elif report.kind in ("H", "G"):
-            # Nothing is undone here: the desk has to see it.
-            self._add_break(known, changed_trade(known, report))
+            self._change_trade(known, report)
         elif report.reason == UNKNOWN and report.state == "8":
             self._unknown(known, report.question, replayed=report.replayed, text=report.text)
         elif report.reason == DUPLICATE and report.state == "8":
@@ -233,11 +241,11 @@ class OrderTracker:
             return
         if report.venue_order_id:
             known.venue_order_id = report.venue_order_id
-        if report.is_fill and report.execution_id not in known.fills:
+        if report.is_fill and report.execution_id not in known.trades:
             self._fill(known, report)
         if known.answer is not None:
-            if report.filled_e8 > max(known.filled_e8, known.listed_e8):
-                self._add_break(known, excess(known, report))
+            if report.filled_e8 > known.filled_e8:
+                self._list_excess(known, report.filled_e8 - known.filled_e8, excess(known, report))
         else:
             if report.filled_e8 >= known.filled_e8 and report.average_e6:
                 known.average_e6 = report.average_e6
@@ -255,9 +263,14 @@ class OrderTracker:
 
     def _other_order(self, known: KnownOrder, report: Report, *, is_answer: bool) -> None:
         """The venue has two orders with one ClOrdID. What it says of the second is not about the first."""
-        if report.filled_e8 or report.last_e8:
-            text = f"The venue has two orders with this id: {known.venue_order_id}, {report.venue_order_id}."
-            self._add_break(known, break_of(BreakReason.OVERFILL, report, known.order, text))
+        other, total_e8 = report.venue_order_id, max(report.filled_e8, report.last_e8)
+        new_e8 = total_e8 - known.others.get(other, 0)
+        if new_e8 > 0:  # Its fills are listed once, whatever later reports say of them.
+            known.others[other] = total_e8
+            text = f"The venue has two orders with this id: {known.venue_order_id}, {other}."
+            made = break_of(BreakReason.OVERFILL, report, known.order, text)
+            named = made.execution_id if report.is_fill else f"total:{other}:{total_e8}"
+            self._add_break(known, msgspec.structs.replace(made, execution_id=named, quantity_e8=new_e8))
         if is_answer:
             self._add(StatusAnswered(known.order, report.question, "The venue has two orders with this id."))
         elif not report.question and report.kind != "I" and known.answer is None:
@@ -268,11 +281,41 @@ class OrderTracker:
         """A fill that was not seen before."""
         allowed_e8 = known.order.quantity_e8 if known.answer is None else known.filled_e8
         if known.listed_e8 + report.last_e8 > allowed_e8:
-            self._add_break(known, break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it."))
+            known.trades[report.execution_id] = report.last_e8
+            known.beyond_e8 += report.last_e8
+            made = break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it.")
+            self._list_excess(known, known.traded_e8 - allowed_e8, made)
             return
         fill = Fill(report.execution_id, report.last_e8, report.last_price_e6, report.at_us)
         known.add_fill(fill)
         self._add(FillSeen(known.order, fill))
+
+    def _list_excess(self, known: KnownOrder, excess_e8: int, made: LineBreak) -> None:
+        """The venue executed so much more than counts. Fills and totals tell of the same: each part is listed
+        once, by whatever tells of it first."""
+        new_e8 = excess_e8 - known.excess_e8
+        if new_e8 > 0:
+            known.excess_e8 = excess_e8
+            self._add_break(known, msgspec.structs.replace(made, quantity_e8=new_e8))
+
+    def _change_trade(self, known: KnownOrder, report: Report) -> None:
+        """A trade was cancelled or corrected. Nothing is undone here: the desk has to see it."""
+        before_e8 = known.trades.get(report.execution_ref)
+        is_known = before_e8 is not None
+        if before_e8 is None:  # It counts as far as the venue's total says more than the fills.
+            counted_e8 = max(known.filled_e8 - known.listed_e8, 0)
+            before_e8 = report.last_e8 if report.kind == "H" else min(report.last_e8, counted_e8)
+        after_e8 = 0 if report.kind == "H" else report.last_e8 or before_e8
+        made = changed_trade(known, report, before_e8, after_e8)
+        if made.execution_id in known.breaks:
+            return
+        self._add_break(known, made)
+        known.trades[made.execution_id] = after_e8  # A further correction may name it by this one.
+        if is_known:
+            known.trades[report.execution_ref] = after_e8
+        if after_e8 > before_e8:  # The venue's total will say so, too.
+            known.beyond_e8 += after_e8 - before_e8
+            known.excess_e8 += after_e8 - before_e8
 
     def _settle(self, known: KnownOrder, now: float) -> None:
         """The final answer, if there is one by now."""
@@ -287,9 +330,9 @@ class OrderTracker:
                 return
         known.settle_at = None
         self._settling.discard(order.client_order_id)
-        if filled_e8 > order.quantity_e8:
-            self._add_break(known, excess_of_total(known, filled_e8))
-            filled_e8 = order.quantity_e8
+        total_e8, filled_e8 = max(filled_e8, known.traded_e8), min(filled_e8, order.quantity_e8)
+        if total_e8 > filled_e8:
+            self._list_excess(known, total_e8 - filled_e8, excess_of_total(known, total_e8))
         fills = [*known.fills.values()]
         if filled_e8 > listed_e8:
             fills.append(rest_of(known, filled_e8))

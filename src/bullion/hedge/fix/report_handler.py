@@ -85,7 +85,8 @@ class ReportHandler:
         self._reports: deque[OutcomeReport] = deque(maxlen=_REPORTS_MAX)
         self._reported = asyncio.Event()
         self._is_up = asyncio.Event()
-        self._restored = False
+        self._restored_no: int | None = None
+        """The first connection of this process's hold on the line for which orders were restored."""
         self._asking: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -118,12 +119,20 @@ class ReportHandler:
     # --- Recovery -------------------------------------------------------------------------------------
 
     async def _begin_line(self, connection_no: int) -> None:
+        first_no = self.line.first_connection_no
+        stored: Sequence[StoredOrder] = ()
+        if self._restored_no != first_no:
+            # Another process had the line: begin as a new process would. Read before anything is forgotten,
+            # so that nothing of before comes back while this waits for the store.
+            stored = await self._from_store(self._records.unsettled)
+            self._tracker.forget_all()
+            self._settled.clear()
+            self.counts.forget_all()
+            self._restored_no = first_no
         self._tracker.logged_on(connection_no, self._monotonic())
         self._market.clear()
-        if not self._restored:
-            for each in await self._from_store(self._records.unsettled):
-                self._restore(each)
-            self._restored = True
+        for each in stored:
+            self._restore(each)
         self._start(self._recover(connection_no))
 
     async def _recover(self, connection_no: int) -> None:
@@ -132,10 +141,15 @@ class ReportHandler:
                 # Answers would wait behind what the venue sends again. If the line is lost meanwhile, they
                 # are sent again too, and the next connection has even more to read.
                 await self.line.gap_filled(connection_no)
-                question, pairs = self._tracker.ask(order, self._monotonic())
-                if pairs:
-                    number = await self.line.send(pairs, connection_no)
-                    self._tracker.numbered(number, order.client_order_id, question)
+                if connection_no != self.line.connection_no:
+                    return  # The order may be forgotten by now, and must not come back as it was.
+                try:
+                    question, pairs = self._tracker.ask(order, self._monotonic())
+                    if pairs:
+                        number = await self.line.send(pairs, connection_no)
+                        self._tracker.numbered(number, order.client_order_id, question)
+                except ValueError as error:  # The other orders must not wait for this one.
+                    self._cannot_ask(order, error)
         except NotLoggedOn:
             return  # The next logon begins anew.
         self.line.recovered(connection_no)
@@ -237,7 +251,8 @@ class ReportHandler:
     def _ask_later(self, order: LineOrder) -> None:
         async def ask() -> None:
             try:
-                await self._ask(order)
+                if order.client_order_id in self._tracker:  # Not forgotten meanwhile.
+                    await self._ask(order)
             except VenueUnreachable:
                 pass  # It is asked for after the next logon.
             finally:
@@ -247,9 +262,20 @@ class ReportHandler:
             self._asking.add(order.client_order_id)
             self._start(ask())
 
+    def _cannot_ask(self, order: LineOrder, error: ValueError) -> None:
+        """No question about it can be written. The next call reads it from the store, and names it as its
+        contract is named then."""
+        words = f"It cannot be asked for: {error}"
+        _log.warning("venue_did_not_answer", order_id=order.order_id, error=words)
+        self._tracker.forget(order.client_order_id)
+
     async def _ask(self, order: LineOrder) -> StatusAnswer:
         connection_no = self.line.connection_no
-        question, pairs = self._tracker.ask(order, self._monotonic())
+        try:
+            question, pairs = self._tracker.ask(order, self._monotonic())
+        except ValueError as error:
+            self._cannot_ask(order, error)
+            return Unconfirmed(f"It cannot be asked for: {error}.")
         call = self._calls.begin(order.client_order_id, question)
         try:
             if pairs:

@@ -71,7 +71,9 @@ class FixVenue(ReportHandler):
         await self._require_up()
         order = self._orders.order(request)
         if isinstance(order, Declined):
-            return order
+            # The contract may have been another one when an earlier call sent it.
+            stored = await self._records.find(request.order_id)
+            return order if stored is None or stored.unknown else Duplicate()
         name = order.client_order_id or order.order_id
         if order.client_order_id in self._tracker or name in self._calls:
             return Duplicate()
@@ -90,12 +92,12 @@ class FixVenue(ReportHandler):
             return stored.answer
         if stored is not None and stored.elsewhere:
             return Unconfirmed(f"It was sent on the line {stored.elsewhere}, and has no outcome there.")
-        order = stored.order if stored is not None else self._orders.order(request)
+        order = self._orders.order(request) if stored is None else self._orders.with_identifier(stored.order)
         if isinstance(order, Declined) or not order.client_order_id:
             # It cannot be sent, or has no number yet: it was never sent, because the record comes first.
             return UnknownOrder()
         if stored is not None:
-            self._tracker.restore(stored.order, stored.fills)
+            self._tracker.restore(order, stored.fills)
         return await self._ask(order)
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:
