@@ -114,15 +114,36 @@ def deal_with_cover(order: ClientOrder, fills: list[tuple[int, int]], covered_gr
 
     Grams that no fill accounts for count at the reference.
     """
-    plain, sign = deal(order), -signed(order.side)
-    share = Fraction(covered_grams) / order.grams
-    reference = -nearest(share * order.reference_paise)
+    sign = -signed(order.side)
+    reference = -nearest(Fraction(covered_grams) / order.grams * order.reference_paise)
     cash = sum(-sign * nearest(Fraction(grams * price_e6 * 100, QUOTED_G * E6)) for grams, price_e6 in fills)
     untold = covered_grams - sum(grams for grams, _ in fills)
     cash += nearest(Fraction(reference * untold, covered_grams))
+    return _deal_and_cover(order, nearest(covered_grams * 1000 * FINENESS), cash, reference)
+
+
+def deal_with_line_cover(
+    order: ClientOrder, contract: Contract, parts: list[list[tuple[int, int]]]
+) -> Movement:
+    """Under the policy `each`, on a line. `parts`: by id that was sent, the lots and their prices.
+
+    The weight is rounded for each id, and the cash is what the venue told.
+    """
+    sign, lot_mg = -signed(order.side), Fraction(contract.lot_ng * contract.fineness_e4, 10**6 * E4)
+    cover_mg = sum(nearest(lot_mg * sum(lots_e8 for lots_e8, _ in fills) / E8) for fills in parts)
+    cash = 0
+    for lots_e8, price_e6 in (fill for fills in parts for fill in fills):
+        weight = Fraction(contract.lot_ng * lots_e8, contract.price_ng * E8)
+        cash -= sign * nearest(weight * price_e6 * 100 / E6)
+    reference = -nearest(Fraction(cover_mg, order.fine_mg) * order.reference_paise)
+    return _deal_and_cover(order, cover_mg, cash, reference)
+
+
+def _deal_and_cover(order: ClientOrder, cover_mg: int, cash: int, reference: int) -> Movement:
+    plain = deal(order)
     return Movement(
         client_mg=plain.client_mg,
-        cover_mg=sign * nearest(covered_grams * 1000 * FINENESS),
+        cover_mg=-signed(order.side) * cover_mg,
         paise=plain.paise + cash,
         premium=plain.premium,
         duty=plain.duty,

@@ -62,6 +62,7 @@ from .book_money_model import (
     currency_deal,
     deal,
     deal_with_cover,
+    deal_with_line_cover,
     total_paise,
 )
 
@@ -81,11 +82,14 @@ CONTRACTS = {
         Contract("XAU", "spot", "X", "", "gold", "XAU", NG_PER_OUNCE, 10_000, 10**6, NG_PER_OUNCE, "USD", 1),
     )
 }  # fmt: skip
+OUNCE = Contract("OUNCE", "spot", "O", "", "gold", "GOLD", NG_PER_OUNCE, 9_999, 10**6, NG_PER_OUNCE, "INR", 1)
+"""In which a line covers single orders."""
 NET = Rule("net", RuleKind.OVER, 50_000, ("GOLDM",), mode="auto")
 MARK = Mark(Quote(6_990_000_000, 7_010_000_000), 10 * NG_PER_G, 9_990, dollar=Quote(87_900_000, 88_100_000))
 MET: Counter[str] = Counter()
 EVERY_KIND = {
     *("deal", "waits", "close", "delete", "deleted while it waits", "each", "each refused", "each in part"),
+    *("each on a line", "each on a line, in two parts"),
     *("telephone", "telephone in part", "dropped", "filled", "partly", "refused", "told late", "repeated"),
     *("currency", "planned", "kept", "day"),
 }
@@ -123,7 +127,7 @@ DRAWS = st.builds(
 )
 KINDS_OF_STEP = [
     *("make", "make", "telephone", "answer", "answer", "answer_once_more"),
-    *("order", "order", "order_that_the_venue_covers", "end_an_order", "end_an_order"),
+    *("order", "order", *["order_that_the_venue_covers"] * 2, "end_an_order", "end_an_order"),
     *("currency", "change_terms", "keep", "time_passes"),
 ]
 _numbers = count(1)
@@ -177,6 +181,12 @@ class Machine(RuleBasedStateMachine):
         self.sending = StoredSentCovers(engine, "this node", self.now_us, "simulated")
         self.plans = StoredCoverPlans(engine, "this node")
         self._terms(wide=True)
+        run(
+            self.dealings.rows(
+                "INSERT INTO fix_lines (name, holder, until_us, address, token, connection_no, outgoing, "
+                "incoming) VALUES ('spot', '', 0, '', '', 0, 1, 1) ON CONFLICT DO NOTHING"
+            )
+        )
 
         async def contracts(records: Records) -> None:
             for each in CONTRACTS.values():
@@ -214,8 +224,11 @@ class Machine(RuleBasedStateMachine):
         run, dealings, price_e6 = self.deployment.run, self.dealings, draw.other_price * 9_999
         grams = draw.size % 90 + 2
         placed, order = self._place(draw, grams * 10_000, in_book=False)
+        if draw.kind > 1 and draw.pick % 2:
+            self._cover_on_a_line(placed, order, draw)
+            return
         name = f"V{next(_numbers)}"
-        fills, covered = [(grams, price_e6)], grams
+        fills, covered = _split(grams, draw.parts, price_e6), grams
         if draw.kind == 0:
             del self.orders[placed.id]
             run(dealings.answer(placed, Declined(name, "no")))
@@ -223,17 +236,60 @@ class Machine(RuleBasedStateMachine):
             return
         if draw.kind == 1:
             fills = []
-        answer: FinalAnswer = Confirmed(name, tuple(self._fill(*each) for each in fills))
+        answer: FinalAnswer = Confirmed(name, self._fills(fills, LOT))
         if draw.kind == 2:
             covered = grams - grams // 2
-            fills = [(covered, price_e6)]
+            fills = _split(covered, draw.parts, price_e6)
             rest_mg = grams // 2 * 999
-            answer = PartiallyFilled(name, (self._fill(*fills[0]),), rest_mg, "a rest", below_step=True)
+            answer = PartiallyFilled(name, self._fills(fills, LOT), rest_mg, "a rest", below_step=True)
         self.expected["deal", placed.id] = lambda _: deal_with_cover(order, fills, covered)
         done = run(dealings.requests.answer(run(dealings.to_hedge(placed)), answer))
         assert done.status == "open"
         self.orders[placed.id] = (done, order)
         MET["each in part" if covered < grams else "each"] += 1
+
+    def _cover_on_a_line(self, placed: Order, order: ClientOrder, draw: Draw) -> None:
+        """In ounces, whose weight is no whole number of milligrams. Perhaps in two parts, each with an id."""
+        run, requests, step_e8 = self.deployment.run, self.dealings.requests, OUNCE.step_e8
+        price_e6, in_two = draw.other_price * 31_000, draw.kind == 2
+        to_hedge = run(self.dealings.to_hedge(placed))
+        parts: list[list[tuple[int, int]]] = []
+        while True:
+            request, name = to_hedge.request(), f"V{next(_numbers)}"
+            self._send_on_a_line(request.order_id)
+            steps = OUNCE.quantity_e8(request.fine_mg) // step_e8
+            first = in_two and not parts
+            lots = _split(steps // 2 if first else steps, 3 * draw.parts, price_e6)
+            parts.append([(each * step_e8, told_e6) for each, told_e6 in lots])
+            left_mg = request.fine_mg - OUNCE.fine_mg(sum(each for each, _ in parts[-1]))
+            fills = self._fills(lots, step_e8)
+            answer: FinalAnswer = Confirmed(name, fills)
+            if left_mg:
+                answer = PartiallyFilled(name, fills, left_mg, "a rest", below_step=not first)
+            if not first:
+                self.expected["deal", placed.id] = lambda _: deal_with_line_cover(order, OUNCE, parts)
+            done = run(requests.answer(to_hedge, answer))
+            if not first:
+                break
+            rest = run(requests.find(f"{placed.id}b"))
+            assert rest is not None
+            to_hedge = rest
+        assert done.status == "open"
+        self.orders[placed.id] = (done, order)
+        MET["each on a line, in two parts" if in_two else "each on a line"] += 1
+
+    def _send_on_a_line(self, sent_id: str) -> None:
+        terms = msgspec.json.encode({"contract": OUNCE}).decode()
+        self.deployment.run(
+            self.dealings.rows(
+                "INSERT INTO line_orders (line, order_id, client_order_id, number, broker, terms, sends, "
+                "state, sent_at_us) VALUES ('spot', $1, $1, $2, $3, $4, 1, 'sent', 0)",
+                sent_id,
+                next(_numbers),
+                self.broker,
+                terms,
+            )
+        )
 
     def end_an_order(self, draw: Draw) -> None:
         if not self.orders:
@@ -293,8 +349,10 @@ class Machine(RuleBasedStateMachine):
         assert found is not None
         return found, asked
 
-    def _fill(self, grams: int, price_e6: int) -> Fill:
-        return Fill(f"F{next(_numbers)}", grams * LOT, price_e6, self.now_us())
+    def _fills(self, fills: list[tuple[int, int]], unit_e8: int) -> tuple[Fill, ...]:
+        return tuple(
+            Fill(f"F{next(_numbers)}", units * unit_e8, price_e6, self.now_us()) for units, price_e6 in fills
+        )
 
     # --- Covers ---------------------------------------------------------------------------------------
 
@@ -582,6 +640,16 @@ class Machine(RuleBasedStateMachine):
         last = self.points[-1]
         counted = day_mark(rows[-1]).money if rows else BookMoney()
         return (counted.ordinal, counted.currency_no) != (last.ordinal, last.currency_no)
+
+
+def _split(whole: int, parts: list[int], price_e6: int) -> list[tuple[int, int]]:
+    """Fills of these parts and of what they leave, each at another price."""
+    found: list[tuple[int, int]] = []
+    for part in [*parts, whole]:
+        if units := min(part, whole):
+            found.append((units, price_e6 + len(found)))
+            whole -= units
+    return found
 
 
 def _day(at_us: int) -> date:

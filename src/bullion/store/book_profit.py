@@ -265,7 +265,8 @@ async def _fills(
         rows = await transaction.all("order_fills_of_entries", *after)
         contracts = {each: terms for each, (_, terms) in (await line_contracts(transaction, rows)).items()}
         for row in rows:
-            fill = OrderFill(row["quantity_e8"], row["price_e6"], contracts.get(row["order_id"]))
+            sent_id = row["order_id"]
+            fill = OrderFill(sent_id, row["quantity_e8"], row["price_e6"], contracts.get(sent_id))
             found.setdefault(row["entry"], []).append(fill)
     return fills, found
 

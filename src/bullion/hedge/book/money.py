@@ -4,7 +4,7 @@ The profit counts from the opening of the book. Deals that were open then count 
 with them; their end counts as that of any other deal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import msgspec
@@ -18,6 +18,8 @@ from .profit import ProfitBook, paise_of, profit_after
 from .reference import Reference, deal_reference
 
 _E8_PER_E4 = ONE_E8 // 10_000
+_Part = tuple[str, Contract | None]
+"""What was dealt under an id that was sent, in a contract."""
 
 
 class BookMoney(msgspec.Struct, frozen=True):
@@ -57,6 +59,8 @@ class DealtOrder(msgspec.Struct, frozen=True):
 class OrderFill(msgspec.Struct, frozen=True):
     """A deal of the venue for one order."""
 
+    sent_id: str
+    """The id that was sent: the order's own, or that of a part of it."""
     quantity_e8: int
     price_e6: int
     contract: Contract | None
@@ -98,10 +102,13 @@ def covered(
     reference_paise = -half_up(deal.reference_paise * abs(cover_mg), order.fine_mg)
     dollar_e6 = _dollar_e6(order.price_anatomy) or dollar_e6
     cash_paise = cash_cents = filled_mg = 0
+    filled_e8: dict[_Part, int] = {}
     for fill in fills:
         if filled_mg >= abs(cover_mg):
             break
-        filled_mg += _fill_mg(order, fill)
+        part = (fill.sent_id, fill.contract)
+        filled_e8[part] = filled_e8.get(part, 0) + fill.quantity_e8
+        filled_mg = _filled_mg(order, filled_e8)
         value = -sign * _value_minor(order, fill)
         if fill.contract is not None and fill.contract.currency == DOLLARS:
             cash_cents += value
@@ -136,10 +143,22 @@ def currency_cash_paise(cents: int, rate_e6: int) -> int:
     return -paise_of(cents, rate_e6)
 
 
-def _fill_mg(order: DealtOrder, fill: OrderFill) -> int:
-    if fill.contract is not None:
-        return fill.contract.fine_mg(fill.quantity_e8)
-    return half_up(order.fine_mg * fill.quantity_e8, order.quantity_e4 * _E8_PER_E4)
+def _filled_mg(order: DealtOrder, filled_e8: Mapping[_Part, int]) -> int:
+    """The weight of the fills, rounded as the covered weight was: once for each id, and not for each fill.
+
+    Without a contract, a part weighs its share of what the parts before it left, as in
+    `bullion.desk.actions.hand_covers`. So the parts of an order always add up to its weight.
+    """
+    filled_mg = 0
+    left_e8, left_mg = order.quantity_e4 * _E8_PER_E4, order.fine_mg
+    for (_, contract), quantity_e8 in filled_e8.items():
+        if contract is not None:
+            filled_mg += contract.fine_mg(quantity_e8)
+        elif left_e8 > 0:  # Otherwise the parts before it are the whole order.
+            part_mg = half_up(left_mg * quantity_e8, left_e8)
+            filled_mg += part_mg
+            left_e8, left_mg = left_e8 - quantity_e8, left_mg - part_mg
+    return filled_mg
 
 
 def _value_minor(order: DealtOrder, fill: OrderFill) -> int:
