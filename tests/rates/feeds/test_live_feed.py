@@ -91,6 +91,15 @@ def test_a_polled_source_is_never_stamped_anew() -> None:
     assert [tick.at_us for tick in live.step(T0 + 5 * S)] == [T0 + 5 * S]
 
 
+def test_a_polled_quote_that_was_not_published_is_returned_again() -> None:
+    live = feed(source("one", kind="http"))
+    live.take(quote(4_800, T0 + S, own_us=T0))
+    ticks = live.step(T0 + S)
+    live.forget(ticks)
+    assert live.step(T0 + S + STEP_US) == ticks != []
+    assert live.step(T0 + S + 2 * STEP_US) == []
+
+
 def test_a_time_ahead_of_ours_is_not_published() -> None:
     live = feed(source("one", kind="http"))
     live.take(quote(4_800, T0, own_us=T0 + 2 * S))

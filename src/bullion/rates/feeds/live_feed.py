@@ -250,6 +250,11 @@ class LiveFeed:
                 found.append(tick)
         return found
 
+    def forget(self, ticks: Iterable[Tick]) -> None:
+        """These ticks of `step` were not published: the next step returns them again, if they still stand."""
+        for tick in ticks:
+            self._published.pop(tick.instrument, None)
+
     def _step(self, instrument: str, now_us: int) -> Tick | None:
         tracks = self._tracks[instrument]
         candidates = [each.look(now_us) for each in self._in_order(instrument)]

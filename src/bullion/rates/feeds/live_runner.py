@@ -128,6 +128,7 @@ class LiveFeedRunner:
 
     async def _publish(self, *, empty: bool = False) -> bool:
         ticks = () if empty else self.feed.step(self._now_us())
+        held = False
         try:
             held = await self._publisher.publish(self._holder, _LEASE_S, ticks)
         except StoreFault as fault:
@@ -135,6 +136,10 @@ class LiveFeedRunner:
                 _log.warning("feed_not_published", fault=repr(fault))
             self._failing = True
             return False
+        finally:
+            if not held:
+                # A polled quote is not stamped anew, so nothing else would make it differ from the last one.
+                self.feed.forget(ticks)
         self._failing = False
         note_success("feed")
         return held
