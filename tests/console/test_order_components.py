@@ -119,6 +119,7 @@ QUEUED = {
     "unit": "g",
     "status": "pending",
     "venue": "simulated",
+    "rest": None,
 }
 
 
@@ -143,6 +144,7 @@ def test_a_row_of_the_queue_is_answered_with_one_press(
     buttons = re.findall(r"<button.*?</button>", str(shown))
     assert [re.sub(r"<.*?>", "", each) for each in buttons] == ["Confirm", "Refuse …", "Cover …"]
     assert f"/actions/orders/confirm?id={QUEUED['order_id']}" in buttons[0]
+    assert 'data-left="5.0000"' in buttons[0]
     assert 'data-letter="c"' in buttons[0]
     assert 'data-letter="r"' in buttons[1]
     assert "data-letter" not in buttons[2]
