@@ -9,9 +9,9 @@ from bullion.accounts.broker import Broker
 from bullion.accounts.group import Group
 from bullion.desk.desk import Desk
 from bullion.store.engine import Engine
-from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
+from tests.support.held_queries import WatchedPostgresEngine
 from tests.support.migrated_store import copy_migrated
 from tests.support.servers import Postgres
 
@@ -51,7 +51,7 @@ def _new_database(request: pytest.FixtureRequest, template: str) -> MakeEngine:
     server: Postgres = request.getfixturevalue("postgres")
     address = server.new_database(template)
     request.addfinalizer(lambda: server.drop(address))
-    return lambda: PostgresEngine(address)
+    return lambda: WatchedPostgresEngine(address)
 
 
 @pytest.fixture

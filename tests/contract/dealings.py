@@ -17,7 +17,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import order_id
 from bullion.orders.status import Event
 from bullion.orders.verdict import Priced
-from bullion.store import order_changes
+from bullion.store import order_changes, prepared_queries
 from bullion.store.engine import Engine, Transaction
 from bullion.store.hedge_requests import StoredHedgeRequests
 from bullion.store.ledger_postgres import PostgresLedger
@@ -178,7 +178,7 @@ class Dealings:
             await order_changes.write(transaction, before, now, self.now_us, "dealer", f"to {now.status}")
             return now
 
-        return await self.engine.write("change", body)
+        return await self.engine.write("change", body, holding=prepared_queries.ANSWER)
 
     async def answer(self, order: Order, word: FinalAnswer | None = None) -> Order:
         """As the node does that got the venue's word: a confirmation unless it is another."""

@@ -130,7 +130,7 @@ class Fixture:
             async def work(records: Records, before: Order = before, now: Order = each.order) -> None:
                 await records.change_order(before, now, await records.now_us(), "somebody", None)
 
-            await RecordStore(self.engine).write("change", work)
+            await RecordStore(self.engine).write("change", work, catalogue=False)
 
     async def orders(self, broker: str, wanted: OrderFilter, page: Page) -> tuple[list[AccountOrder], int]:
         return await self.records.read("orders", lambda records: records.orders(broker, wanted, page))

@@ -97,10 +97,10 @@ async def test_traces_that_arrive_during_a_write_wait_for_the_next_one(
     traces.add(trace(1))
     arriving, real_write = [trace(2), trace(3)], engine.write
 
-    async def write_while_another_arrives(*arguments: Any) -> Any:
+    async def write_while_another_arrives(*arguments: Any, **options: Any) -> Any:
         if arguments[0] == "traces":
             traces.add(arriving.pop())
-        return await real_write(*arguments)
+        return await real_write(*arguments, **options)
 
     monkeypatch.setattr(engine, "write", write_while_another_arrives)
     await traces.write()
@@ -205,7 +205,7 @@ async def test_what_could_not_be_written_waits_in_its_order(
     for number in range(5):
         traces.add(trace(number))
 
-    async def away(*_: Any) -> None:
+    async def away(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("away")
 
     with monkeypatch.context() as broken:

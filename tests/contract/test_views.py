@@ -20,7 +20,7 @@ from bullion.orders.status import Event
 from bullion.rates.duty import Duty, DutyTable
 from bullion.rates.tick import Tick
 from bullion.records.clients import Allocation
-from bullion.store import order_changes
+from bullion.store import order_changes, prepared_queries
 from bullion.store.engine import Engine, Row, Transaction, one_row
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.hedge_requests import StoredHedgeRequests
@@ -145,7 +145,7 @@ async def test_production_orders_and_their_hedges_are_readable(engine: Engine) -
 
     (weight,) = await look(engine, "readable_open_weights")
     assert Decimal(weight["buy"]) == Decimal("1.0005")
-    await engine.write("close", close)
+    await engine.write("close", close, holding=prepared_queries.ANSWER)
     (order,) = await look(engine, "readable_orders")
     assert (order["status"], order["deal_no"]) == ("closed", 1)
     assert Decimal(order["close_price"]) == Decimal("70240.00")

@@ -18,7 +18,7 @@ class FailsOnce:
     def __init__(self) -> None:
         self.written: list[str] = []
 
-    async def write(self, name: str, _body: Any) -> None:
+    async def write(self, name: str, _body: Any, **_options: Any) -> None:
         self.written.append(name)
         if len(self.written) == 1:
             raise StoreUnavailable("away")

@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 
 import asyncpg
@@ -90,10 +90,15 @@ def test_nothing_else_is_asked_while_a_book_or_the_traces_are_held() -> None:
     assert asked - NOT_HELD == set(prepared_queries.ALL)
 
 
-async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None:
+async def _engine_of_one_connection(postgres: Postgres) -> PostgresEngine:
     engine = PostgresEngine(postgres.new_database(), pool_size=1)
     await engine.open()
     await engine.migrate()
+    return engine
+
+
+async def test_a_transaction_finds_prepared_what_it_asks_while_it_holds_a_book(postgres: Postgres) -> None:
+    engine = await _engine_of_one_connection(postgres)
 
     async def body(transaction: Transaction) -> set[str]:
         before = await _known(transaction)
@@ -101,10 +106,35 @@ async def test_a_connection_that_writes_has_them_all(postgres: Postgres) -> None
         assert await _known(transaction) == before
         return before
 
-    known = await engine.write("held", body)
+    known = await engine.write("held", body, holding=prepared_queries.ANSWER)
+    assert _missing(prepared_queries.ANSWER, known) == set()
+    assert _missing(prepared_queries.PLAN, known) != set()  # Each costs time and memory.
+    known = await engine.write("held", body, holding=prepared_queries.ALL)
+    assert _missing(prepared_queries.ALL, known) == set()
     await engine.close()
-    named = queries.load("postgres")
-    assert {name for name in prepared_queries.ALL if named[name] not in known} == set()
+
+
+async def test_one_that_was_dropped_is_prepared_again(postgres: Postgres) -> None:
+    """A connection keeps a limited number, and none of them expires while a transaction is open."""
+    engine = await _engine_of_one_connection(postgres)
+    await engine.write("held", _known, holding=prepared_queries.SUM)
+
+    async def others(transaction: Transaction) -> int:
+        connection: asyncpg.Connection = transaction._connection  # type: ignore[attr-defined]
+        assert connection._stmt_cache.get_max_lifetime() == 0  # type: ignore[attr-defined]
+        for number in range(300):
+            await connection.fetch(f"SELECT {number}")
+        return len(await _known(transaction))
+
+    assert await engine.read("others", others) < 300
+    known = await engine.write("held", _known, holding=prepared_queries.SUM)
+    await engine.close()
+    assert _missing(prepared_queries.SUM, known) == set()
+
+
+def _missing(names: Sequence[str], known: set[str]) -> set[str]:
+    texts = queries.load("postgres")
+    return {name for name in names if texts[name] not in known}
 
 
 async def _known(transaction: Transaction) -> set[str]:

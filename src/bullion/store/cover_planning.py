@@ -30,6 +30,7 @@ from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
 from bullion.records.hedge_book import StoredContract
 
+from . import prepared_queries
 from .book_records import held_weights
 from .broker_place import moved_to
 from .cover_records import stored_contract
@@ -87,7 +88,10 @@ class StoredCoverPlans:
         ):
             return Revision()
         return await self._engine.write(
-            "plan_covers", lambda open_: self._plan(open_, name, outlook), custom_plans=True
+            "plan_covers",
+            lambda open_: self._plan(open_, name, outlook),
+            custom_plans=True,
+            holding=prepared_queries.PLAN_COVERS,
         )
 
     async def _needed(self, transaction: Transaction, name: BookName, outlook: Outlook) -> bool:

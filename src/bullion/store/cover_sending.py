@@ -19,6 +19,7 @@ from bullion.hedge.cover import FILLED, PARTLY, REFUSED, SENT, BookCover
 from bullion.hedge.venue import Declined, Fill, FinalAnswer, PartiallyFilled, given_again
 from bullion.records.hedge_book import CoverDeal
 
+from . import prepared_queries
 from .cover_records import add_deal, cover_of
 from .engine import Engine, Transaction
 from .execution_records import insert_unmatched
@@ -78,7 +79,7 @@ class StoredSentCovers:
                 return None
             return await self._write(transaction, now, answer, at_us)
 
-        return await self._engine.write("answer_cover", body)
+        return await self._engine.write("answer_cover", body, holding=prepared_queries.ANSWER_COVER)
 
     async def _write(
         self, transaction: Transaction, cover: BookCover, answer: FinalAnswer, at_us: int

@@ -1,6 +1,6 @@
 """The interface between our queries and a database engine: the few things in which engines differ."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from .schema import Step
@@ -64,13 +64,20 @@ class Engine(Protocol):
         """False if the last write failed, as on a full disk, and another one fails now."""
 
     async def write(
-        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+        self,
+        name: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        *,
+        custom_plans: bool = False,
+        holding: Collection[str] = (),
     ) -> T:
         """Run `body` in one durable transaction. It may run several times, so it must have no other effects.
 
         `custom_plans`: PostgreSQL plans each query for its values and for the tables as they are now, which
         costs up to a millisecond. Otherwise it keeps a plan for all values, which may be as old as the
         connection: such queries need a text that leads every plan to the right index.
+
+        `holding`: the queries that `body` asks while it holds what orders wait for. See `prepared_queries`.
         """
 
     async def read(

@@ -11,6 +11,7 @@ from bullion.booking.reconciliation import HedgedCover, HedgedOrder
 from bullion.hedge.simulated import CONFIRMED
 from bullion.hedge.venue import ListedExecution, given_again
 
+from . import prepared_queries
 from .cover_records import cover_of
 from .engine import Engine, Transaction
 from .sent_orders import find_sent
@@ -98,7 +99,7 @@ class StoredExecutionRecords:
         async def body(transaction: Transaction) -> None:
             await insert_unmatched(transaction, broker, self._venue, unmatched, self._now_us())
 
-        await self._engine.write("insert_unmatched_execution", body)
+        await self._engine.write("insert_unmatched_execution", body, holding=prepared_queries.ANSWER)
 
 
 def _accounts(found: HedgedCover | None, execution: ListedExecution) -> bool:

@@ -17,7 +17,7 @@ from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us
 from bullion.orders.status import Event, Status
 
-from . import order_changes, order_rows
+from . import order_changes, order_rows, prepared_queries
 from .batch_loader import BatchLoader
 from .confirmations import VENUE, Answered, Confirmations, fills_of
 from .engine import Engine, Transaction, one_row
@@ -67,7 +67,9 @@ class StoredHedgeRequests:
                 for row in found
             ]
 
-        return await self._engine.write("claim_hedges", body, custom_plans=True)
+        return await self._engine.write(
+            "claim_hedges", body, custom_plans=True, holding=prepared_queries.HEDGE
+        )
 
     async def postpone(self, order: Order, due_at_us: int, message: str) -> None:
         await self._postponed.get((order.book_id, order.ordinal, due_at_us, message))
@@ -78,7 +80,7 @@ class StoredHedgeRequests:
             await transaction.run("postpone_hedges", rows, self._holder, NEVER_US)
             return dict.fromkeys(postponed, True)
 
-        return await self._engine.write("postpone_hedges", body)
+        return await self._engine.write("postpone_hedges", body, holding=prepared_queries.HEDGE)
 
     async def withdraw(self, order: Order) -> None:
         name = (order.book_id, order.ordinal)
@@ -137,7 +139,7 @@ class StoredHedgeRequests:
                     found[each] = order
             return found
 
-        return await self._engine.write("answer_hedges", body)
+        return await self._engine.write("answer_hedges", body, holding=prepared_queries.ANSWER)
 
     async def _answer(
         self, transaction: Transaction, to_hedge: ToHedge, answer: FinalAnswer, *, books_kept: bool

@@ -21,7 +21,7 @@ from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.status import Event
 
-from . import order_rows
+from . import order_rows, prepared_queries
 from .batch_loader import BatchLoader
 from .confirmations import confirmation_row
 from .confirming_sqlite import confirm_orders
@@ -154,7 +154,7 @@ class StoredHouseBook:
                     found[_name(each)] = each.order
             return found
 
-        found = await self._engine.write("judge_orders", body)
+        found = await self._engine.write("judge_orders", body, holding=prepared_queries.JUDGE)
         if found:
             self._after()
         return found

@@ -15,7 +15,7 @@ from bullion.faults import AlreadyExists, StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 from bullion.orders.life import hidden
 
-from . import order_rows
+from . import order_rows, prepared_queries
 from .archive_reader import may_be_archived, order_of_key
 from .engine import Row, Transaction
 from .key_lookups import KeyLookups
@@ -94,7 +94,7 @@ class PostgresLedger:
                         await transaction.run("move_stock", *name, -taken_e4)
             return plans, row
 
-        plans, row = await self._engine.write("record_locked", body)
+        plans, row = await self._engine.write("record_locked", body, holding=prepared_queries.RECORD)
         return plans, self._recorded(row, plans)
 
     async def verify(self, book_id: int, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:

@@ -13,7 +13,7 @@ import structlog
 from bullion.booking.decide import Plan
 from bullion.faults import StoreFault
 
-from . import order_rows
+from . import order_rows, prepared_queries
 from .engine import Engine, Row, Transaction, one_row
 
 _log = structlog.get_logger("store")
@@ -62,7 +62,9 @@ class BlockSums:
 
     async def _sum(self, book_id: int) -> None:
         try:
-            await self._engine.write("sum_blocks", lambda transaction: sum_blocks(transaction, book_id))
+            await self._engine.write(
+                "sum_blocks", lambda open_: sum_blocks(open_, book_id), holding=prepared_queries.SUM
+            )
         except StoreFault as fault:
             _log.warning("blocks_not_summed", book_id=book_id, fault=repr(fault))
 

@@ -5,7 +5,7 @@ The address may name several hosts. The one that accepts writes is used, so that
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, TypeVar
@@ -74,6 +74,9 @@ _READ_ONLY = "ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_sort =
 """Rows are read in the order of an index, up to the limit. Otherwise PostgreSQL, when it expects few matches,
 reads all of them and sorts."""
 _CUSTOM_PLANS = "; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL enable_sort = off"
+_STATEMENTS = {"statement_cache_size": 250, "max_cached_statement_lifetime": 0}
+"""Of each connection. A prepared statement takes some 60 KB of PostgreSQL's memory. None expires with time:
+a transaction would prepare it again while it holds its locks."""
 _TRIES = 5
 _CHANNEL = "bullion_catalogue"
 NODES_LOCK = 5_041_216_002
@@ -82,15 +85,14 @@ _log = structlog.get_logger("store")
 
 
 class _Connection(asyncpg.Connection):
-    has_prepared_queries = False
     session: Session = (0, "")
     timeline: Timeline | None = None
 
     async def prepare_queries(self, queries: Iterable[str]) -> None:
         """Outside of a transaction: see `prepared_queries`."""
         for query in queries:
-            await self.executemany(query, ())  # Prepares and caches the query without running it.
-        self.has_prepared_queries = True
+            if not self._stmt_cache.has(query):  # type: ignore[attr-defined]  # There is no public way to ask.
+                await self.executemany(query, ())  # Prepares and caches the query without running it.
 
 
 class PostgresEngine:
@@ -106,7 +108,6 @@ class PostgresEngine:
         self.on_commit: Callable[[], None] = nothing
         """Called after everything that this process commits."""
         self._queries: dict[str, str] = queries.load("postgres")
-        self._ready = [self._queries[name] for name in prepared_queries.ALL]
         self._pool: Pool | None = None
         self._listener: Connection | None = None
         self._changed: dict[str, asyncio.Event] = {}
@@ -140,7 +141,7 @@ class PostgresEngine:
             await asyncio.sleep(_FIRST_CONNECT_PAUSE_S)
 
     async def _connect(self) -> Connection:
-        connection = await self._hosts.connect(statement_cache_size=500, **self._connect_options())
+        connection = await self._hosts.connect(**_STATEMENTS, **self._connect_options())
         try:
             connection.session = await identify(connection, _CONNECT_TIMEOUT_S)
             keep_alive(connection)
@@ -211,10 +212,15 @@ class PostgresEngine:
         return True
 
     async def write(
-        self, name: str, body: Callable[[Transaction], Awaitable[T]], *, custom_plans: bool = False
+        self,
+        name: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        *,
+        custom_plans: bool = False,
+        holding: Collection[str] = (),
     ) -> T:
         begin = f"BEGIN{_CUSTOM_PLANS if custom_plans else ''}"
-        answer = await self._try(name, begin, body, writes=True)
+        answer = await self._try(name, begin, body, holding)
         self.on_commit()
         return answer
 
@@ -242,11 +248,15 @@ class PostgresEngine:
             return await read_position(connection)
 
     async def _try(
-        self, name: str, begin: str, body: Callable[[Transaction], Awaitable[T]], *, writes: bool = False
+        self,
+        name: str,
+        begin: str,
+        body: Callable[[Transaction], Awaitable[T]],
+        holding: Collection[str] = (),
     ) -> T:
         for tries_left in range(_TRIES - 1, -1, -1):
             try:
-                return await self._transact(name, begin, body, writes=writes)
+                return await self._transact(name, begin, body, holding=holding)
             except StoreConflict:
                 self.conflicts += 1
                 if not tries_left:
@@ -261,7 +271,7 @@ class PostgresEngine:
         begin: str,
         body: Callable[[Transaction], Awaitable[T]],
         *,
-        writes: bool = False,
+        holding: Collection[str] = (),
         ready: Callable[[Connection], Awaitable[None]] | None = None,
     ) -> T:
         committing = False
@@ -269,8 +279,7 @@ class PostgresEngine:
             async with self._connection() as connection:
                 if ready is not None:
                     await ready(connection)
-                if writes and not connection.has_prepared_queries:
-                    await connection.prepare_queries(self._ready)
+                await connection.prepare_queries([self._queries[each] for each in holding])
                 await connection.execute(f"{begin}; SET LOCAL application_name = 'bullion {name}'")
                 try:
                     answer = await body(_OpenTransaction(connection, self._queries))

@@ -1,4 +1,6 @@
-"""Queries that run while a book or the traces are locked, prepared before the transaction begins.
+"""Queries that run while a book or the traces are locked. Each transaction names its own as `holding`.
+
+They are prepared before it begins, once for each connection; most connections only ever need a few of them.
 
 A query that is new to a connection takes two messages, and PostgreSQL has no timeout for a session that waits
 for the second one. A node that is paused in between would keep its locks. Between two queries, the
@@ -7,15 +9,12 @@ for the second one. A node that is paused in between would keep its locks. Betwe
 
 RECORD = ("lock_books", "lock_stock", "record_plans", "move_stock")
 VERIFY = ("lock_book", "order_by_key", "price_move_by_key", "archived_by_key", "fence_book")
+EVENT = ("lock_free_book", "number_event", "insert_order_event", "insert_account_event", "insert_late_event")
 CHANGE = (
+    *EVENT,
     "order_at",
     "next_deal_no",
     "change_order",
-    "lock_free_book",
-    "number_event",
-    "insert_order_event",
-    "insert_account_event",
-    "insert_late_event",
     "uncount_order",
     "count_order",
     "release_weight",
@@ -68,7 +67,15 @@ PLAN = (
     "keep_suggestion",
     "insert_planned_cover",
 )
-SUM = ("sum_blocks", "set_unsummed_from")
+SUM = ("lock_book", "sum_blocks", "set_unsummed_from")
 TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
-ALL = RECORD + VERIFY + CHANGE + HEDGE + PARTS + HOUSE_BOOK + COVERS + PLAN + SUM + TRACE
+SETTINGS = (*EVENT, "catalogue_state", "insert_book_entry", "one_book_position")
+"""When the desk changes what nodes keep in memory. Accounts get an event of it; a hedge book is opened so."""
+ANSWER = ("lock_book", *CHANGE, *HEDGE, *PARTS, *HOUSE_BOOK)
+"""When the venue has answered orders."""
+JUDGE = ("lock_book", *HOUSE_BOOK)
+"""When the house's book answers orders."""
+ANSWER_COVER = (*COVERS, *HOUSE_BOOK)
+PLAN_COVERS = (*PLAN, "lock_book_position")
+ALL = tuple(dict.fromkeys(RECORD + VERIFY + ANSWER + COVERS + PLAN + SUM + TRACE))

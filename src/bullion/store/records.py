@@ -27,7 +27,7 @@ from bullion.records.page import Page
 from bullion.records.token import Token, UsedToken
 from bullion.unreadable import Unreadable
 
-from . import row_decoders, rows
+from . import prepared_queries, row_decoders, rows
 from .account_records import AccountRecords, part_of
 from .archive_records import ArchiveRecords
 from .book_profit import ProfitRecords
@@ -435,7 +435,8 @@ class RecordStore:
             return await body(Records(transaction, self._cache))
 
         run = with_new_version if catalogue else without_version
-        return await self._engine.write(name, run, custom_plans=True)
+        holding = prepared_queries.SETTINGS if catalogue else prepared_queries.ALL
+        return await self._engine.write(name, run, custom_plans=True, holding=holding)
 
     async def read(self, name: str, body: Callable[[Records], Awaitable[T]]) -> T:
         """One snapshot."""

@@ -11,7 +11,7 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
@@ -208,6 +208,7 @@ class SqliteEngine:
         body: Callable[[Transaction], Awaitable[T]],
         *,
         custom_plans: bool = False,  # noqa: ARG002 - SQLite plans by the indexes alone
+        holding: Collection[str] = (),  # noqa: ARG002 - there is no server to wait for in between
     ) -> T:
         return await self.run_in_writer(name, lambda connection: connection.run_body(body))
 

@@ -11,6 +11,7 @@ from bullion.faults import AlreadyExists, StoreFault
 from bullion.last_success import note_success
 from bullion.orders.trace import Trace
 
+from . import prepared_queries
 from .engine import Engine, Transaction, one_row
 from .trace_reader import time_ms
 
@@ -54,7 +55,7 @@ class StoredTraces:
         while left:
             traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, left))]
             try:
-                await self._engine.write("traces", partial(self._put, traces))
+                await self._engine.write("traces", partial(self._put, traces), holding=prepared_queries.TRACE)
             except AlreadyExists:  # A node of an earlier version, which does not lock them, was first.
                 self._waiting.extendleft(reversed(traces))
             except StoreFault as fault:
