@@ -39,6 +39,8 @@ _OWN = {"plain_order": _ORDER, "plain_book": _BOOK}
 
 
 class PlainLedger:
+    primary = 0
+
     def __init__(self, engine: StoreEngine) -> None:
         self._engine = engine
         lock = _LOCK if isinstance(engine, PostgresEngine) else _LOCK.removesuffix(" FOR UPDATE")

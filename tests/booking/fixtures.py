@@ -174,6 +174,10 @@ class Between:
     """Keys that make whatever they are part of fail."""
     poison_fault: Exception | None = None
 
+    @property
+    def primary(self) -> int:
+        return self.inner.primary
+
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         await _next(self.before_books)
         return await self.inner.books(book_ids)

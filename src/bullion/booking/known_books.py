@@ -3,6 +3,9 @@
 A book that another node uses too has often changed since. To decide with the old one is wasted: the store
 does not record it. So after a conflict the book is read anew before the next decisions, which is cheaper than
 to decide and send them twice, until nobody else has changed it for a while.
+
+When another server takes over as the store, all books are forgotten: without its last commits, a book may
+reach a version again with other orders.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -19,6 +22,7 @@ _READS_WITHOUT_CHANGE = 8
 class KnownBooks:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._primary = ledger.primary
         self._books: dict[int, Book] = {}
         self._shared: dict[int, int] = {}
         """The books that another node changes too, with how many reads are left."""
@@ -28,12 +32,15 @@ class KnownBooks:
 
         `again`: the last try has just told what is in the store.
         """
+        self._follow_primary()
         shared = () if again else self._shared
         known = {each: self._books[each] for each in book_ids if each in self._books and each not in shared}
         to_read = [each for each in book_ids if each not in known]
         if not to_read:
             return known
         found = await self._ledger.books(to_read)
+        if self._follow_primary():
+            return await self.for_decision(book_ids, again=again)
         if max(len(self._books), len(self._shared)) + len(found) > _BOOKS_KEPT_MAX:
             self._books.clear()
             self._shared.clear()
@@ -60,6 +67,15 @@ class KnownBooks:
     def forget(self, book_ids: Iterable[int]) -> None:
         for book_id in book_ids:
             self._books.pop(book_id, None)
+
+    def _follow_primary(self) -> bool:
+        """Forget everything if another server has taken over. Whether it has."""
+        if self._ledger.primary == self._primary:
+            return False
+        self._primary = self._ledger.primary
+        self._books.clear()
+        self._shared.clear()
+        return True
 
     def _note_read(self, book: Book) -> None:
         known = self._books.get(book.id)

@@ -35,6 +35,10 @@ Planner = Callable[[Mapping[int, Book], MutableMapping[StockName, int]], Sequenc
 class Ledger(Protocol):
     """Every method may raise StoreFault."""
 
+    @property
+    def primary(self) -> int:
+        """How often another server has taken over as the store. Books that were read before may be gone."""
+
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]: ...
 
     async def settled(self, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]: ...

@@ -32,6 +32,14 @@ class Transaction(Protocol):
 class Engine(Protocol):
     """Every method may raise the faults of `bullion.faults`, and no driver's own error."""
 
+    @property
+    def primary(self) -> int:
+        """How often another server has taken over as the primary.
+
+        It may lack the last commits of the one before. Then versions are used a second time for something
+        else: whatever was read before must not be compared with the store by its version.
+        """
+
     async def open(self) -> None: ...
 
     async def close(self) -> None: ...

@@ -9,7 +9,7 @@ is sent again with all keys looked up. The index does not find every settled key
   version has none as long as that is its version.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from time import monotonic
 
 from bullion.booking.attempt import KeyName
@@ -21,7 +21,10 @@ _BOOKS_MAX = 50_000
 
 
 class KeyLookups:
-    def __init__(self) -> None:
+    def __init__(self, primary: Callable[[], int] = lambda: 0) -> None:
+        """`primary`: how often another server has taken over, which may lack the last commits."""
+        self._primary = primary
+        self._of_primary = primary()
         self._all_until_s = 0.0
         self._without_moves: dict[int, int] = {}
         """The books without price moves, each with the version at which it had none."""
@@ -40,6 +43,9 @@ class KeyLookups:
         )
 
     def may_have_moves(self, plan: Plan) -> bool:
+        if self._primary() != self._of_primary:
+            self._of_primary = self._primary()
+            self._without_moves.clear()
         return self._without_moves.get(plan.before.id) != plan.before.version
 
     def index_found_one(self) -> None:

@@ -34,9 +34,13 @@ class PostgresLedger:
         """`holder` (the node that handles them) and `venue` are recorded with hedge requests."""
         self._engine = engine
         self._sums = BlockSums(engine)
-        self._lookups = KeyLookups()
+        self._lookups = KeyLookups(lambda: engine.primary)
         self._holder = holder
         self._venue = venue
+
+    @property
+    def primary(self) -> int:
+        return self._engine.primary
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("books_to_decide", book_ids)

@@ -34,6 +34,10 @@ class SqliteLedger:
         self._holder = holder
         self._venue = venue
 
+    @property
+    def primary(self) -> int:
+        return self._engine.primary
+
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         return await self._engine.run_in_reader("books", lambda connection: _books(connection, book_ids))
 

@@ -103,6 +103,7 @@ class PostgresEngine:
         self._hosts = Hosts(url, self._check_timeline, "standby" if standby else "read-write")
         self._fence = TimelineFence()
         self.pool_size = pool_size
+        self.primary = 0
         self.conflicts = 0
         """How many transactions were repeated because they conflicted with others."""
         self.on_commit: Callable[[], None] = nothing
@@ -156,6 +157,7 @@ class PostgresEngine:
         connection.timeline = await read_timeline(connection, _CONNECT_TIMEOUT_S)
         if self._fence.admit(connection.timeline):
             _log.warning("primary_changed", timeline=connection.timeline.number)
+            self.primary += 1
             if self._pool is not None:
                 self._pool.close_all_but(lambda each: each.timeline == connection.timeline)
 
@@ -341,11 +343,14 @@ class PostgresEngine:
     async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
         """Run one statement as its own transaction, in one round trip.
 
-        If the connection is lost while a statement that writes is running, the outcome is unknown.
+        If the connection is lost while a statement that writes is running, the outcome is unknown. If another
+        server takes over before it is sent, it is not: what it was made from may be gone.
         """
-        sent = False
+        sent, primary = False, self.primary
         try:
             async with self._connection() as connection:
+                if writes and self.primary != primary:
+                    raise StoreConflict("another server has become the primary")
                 sent = True
                 found: Sequence[Row] = await connection.fetch(self._queries[query], *values)
         except StoreUnavailable as fault:

@@ -50,6 +50,8 @@ CREATE TABLE IF NOT EXISTS migrations (
 
 
 class SqliteEngine:
+    primary = 0
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = str(path)

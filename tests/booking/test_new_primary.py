@@ -1,0 +1,113 @@
+"""PostgreSQL: the server that takes over lacks the last commits, because it replicated asynchronously.
+
+Then a book may have a version again that a node has seen before, with other orders behind it.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from bullion.store import postgres
+from bullion.store.engine import Row
+from bullion.store.postgres import PostgresEngine
+from bullion.store.postgres_pool import Connection, Pool
+from bullion.store.postgres_timeline import Timeline
+from tests.model import invariants
+
+from .fixtures import Node, asked, rows, store_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["postgres"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """As a parameter, from which `--quick` sees that these tests need a server."""
+    return str(request.param)
+
+
+@dataclass
+class Failover:
+    """Puts a book back to what it was, as if a standby without the newest commits had taken over."""
+
+    node: Node
+    book: int
+    before: Row
+    timeline: int = 1
+
+    async def happen(self) -> None:
+        engine = self.node.engine
+        for table in ("orders", "price_moves"):
+            await rows(engine, f"DELETE FROM {table} WHERE book_id = $1", self.book)
+        names = ("gold_net_e4", "order_count", "last_order_at_us", "version")
+        put_back = ", ".join(f"{name} = {self.before[name]}" for name in names)
+        await rows(engine, f"UPDATE books SET {put_back} WHERE id = $1", self.book)
+
+    def meet(self, node: Node) -> None:
+        """The node loses its connections, and finds the new primary with the next ones."""
+        self.pool(node).close_all_but(lambda _: False)
+        self.timeline = 2
+
+    def pool(self, node: Node) -> Pool:
+        assert isinstance(node.engine, PostgresEngine)
+        assert node.engine._pool is not None
+        return node.engine._pool
+
+    async def read_timeline(self, *_: object) -> Timeline:
+        return Timeline(7, f"{self.timeline:08X}")
+
+
+@pytest.fixture
+async def failover(node: Node, books: list[int], monkeypatch: pytest.MonkeyPatch) -> Failover:
+    (before,) = await rows(node.engine, "SELECT * FROM books WHERE id = $1", books[0])
+    made = Failover(node, books[0], before)
+    assert isinstance(node.engine, PostgresEngine)
+    monkeypatch.setattr(postgres, "read_timeline", made.read_timeline)
+    node.engine._fence.admit(await made.read_timeline())
+    return made
+
+
+async def test_an_order_is_not_decided_on_a_book_that_was_lost(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    book = failover.book
+    assert await node.told(book, "lost", asked("buy", 50_000)) == "booked"
+    await failover.happen()
+    assert await other_node.told(book, "kept", asked("sell", 30_000)) == "booked"
+    failover.meet(node)
+    assert await node.told(book, "next", asked("buy", 10_000)) == "booked"
+    await invariants.check(store_of(node.engine), other_changes={})
+    (row,) = await rows(node.engine, "SELECT gold_net_e4 FROM books WHERE id = $1", book)
+    assert row["gold_net_e4"] == -20_000
+
+
+async def test_a_key_that_a_moved_price_settled_is_found(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    book = failover.book
+    assert await node.told(book, "lost") == "booked"
+    await failover.happen()
+    assert await other_node.told(book, "moved", asked(expected_price="1")) == "price_moved"
+    failover.meet(node)
+    assert await node.told(book, "moved") == "idempotency_key_reused"
+
+
+async def test_an_order_that_waits_for_the_new_primary_is_decided_again(
+    node: Node, other_node: Node, failover: Failover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was decided before the old one was lost, and is sent to the new one."""
+    book = failover.book
+    assert await node.told(book, "lost", asked("buy", 50_000)) == "booked"
+    pool = failover.pool(node)
+    acquire = pool.acquire
+
+    async def wait_for_primary() -> Connection:
+        monkeypatch.undo()
+        monkeypatch.setattr(postgres, "read_timeline", failover.read_timeline)
+        await failover.happen()
+        assert await other_node.told(book, "kept", asked("sell", 30_000)) == "booked"
+        failover.meet(node)
+        return await acquire()
+
+    monkeypatch.setattr(pool, "acquire", wait_for_primary)
+    assert await node.told(book, "next", asked("buy", 10_000)) == "booked"
+    await invariants.check(store_of(node.engine), other_changes={})
