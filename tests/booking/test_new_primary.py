@@ -4,11 +4,22 @@ Then a book may have a version again that a node has seen before, with other ord
 """
 
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
 
+import msgspec
 import pytest
 
+from bullion.api.orders import Orders
+from bullion.api.request import Request
+from bullion.booking.attempt import Booked
+from bullion.environment import Environment
+from bullion.events.event import EventType
+from bullion.events.recent_orders import RecentOrders
 from bullion.store import postgres
 from bullion.store.engine import Row
+from bullion.store.event_reader import StoredEvents
+from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_pool import Connection, Pool
 from bullion.store.postgres_timeline import Timeline
@@ -111,3 +122,49 @@ async def test_an_order_that_waits_for_the_new_primary_is_decided_again(
     monkeypatch.setattr(pool, "acquire", wait_for_primary)
     assert await node.told(book, "next", asked("buy", 10_000)) == "booked"
     await invariants.check(store_of(node.engine), other_changes={})
+
+
+async def test_a_list_does_not_show_an_order_that_was_lost(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    """The next order of the book has its number, and its place in the list."""
+    engine, book = node.engine, failover.book
+    assert isinstance(engine, PostgresEngine)
+    unused = cast("Any", None)
+    orders = Orders(unused, unused, StoredOrders(engine), unused, unused)
+
+    async def listed() -> list[str]:
+        response = await orders.list_orders(_request(book))
+        return [each["quantity"] for each in msgspec.json.decode(response.body)["items"]]
+
+    assert await node.told(book, "lost", asked("buy", 50_000)) == "booked"
+    assert await listed() == ["5.0000"]
+    await failover.happen()
+    failover.meet(node)
+    assert await node.told(book, "next", asked("buy", 10_000)) == "booked"
+    assert await listed() == ["1.0000"]
+
+
+async def test_an_event_does_not_tell_of_an_order_that_was_lost(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    engine, book = node.engine, failover.book
+    assert isinstance(engine, PostgresEngine)
+    events = StoredEvents(engine, 30, node.catalogue.now_us)
+    events.recent = RecentOrders(lambda _: True, primary=lambda: engine.primary)
+    lost = await node.place(book, "lost", asked("buy", 50_000))
+    assert isinstance(lost, Booked)
+    events.recent.add(lost.order)
+    await failover.happen()
+    assert await other_node.told(book, "kept", asked("sell", 30_000)) == "booked"
+    failover.meet(node)
+    (event,) = await events.read(book, 0, 10)
+    assert event.type is EventType.ORDER_CREATED
+    assert event.order is not None
+    assert event.order.idempotency_key == "kept"
+
+
+def _request(book: int) -> Request:
+    key = SimpleNamespace(environment=Environment.TEST)
+    caller = SimpleNamespace(account=SimpleNamespace(id=book // 2), key=key)
+    return cast("Request", SimpleNamespace(caller=caller, scope={"query_string": b""}))

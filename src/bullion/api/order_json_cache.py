@@ -19,6 +19,13 @@ class OrderJsonCache:
 
     def __init__(self) -> None:
         self._json_cache: dict[tuple[int, int], tuple[str, bytes]] = {}
+        self._of_primary = 0
+
+    def follow(self, primary: int) -> None:
+        """Forget everything if another server has taken over: it may have other orders in the same places."""
+        if primary != self._of_primary:
+            self._of_primary = primary
+            self._json_cache.clear()
 
     def add(self, order: Order) -> bytes:
         written = encode_json(order_view(order))

@@ -15,7 +15,15 @@ class RecentOrders:
     For 5 to 10 seconds: after a restore from a backup, another order may have the same ordinal.
     """
 
-    def __init__(self, is_watched: Callable[[int], bool], clock_s: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        is_watched: Callable[[int], bool],
+        clock_s: Callable[[], float] = monotonic,
+        primary: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`primary`: how often another server has taken over as the store, which may lack the last orders."""
+        self._primary = primary
+        self._of_primary = primary()
         self._is_watched = is_watched
         self._clock_s = clock_s
         self._new: dict[tuple[int, int], Order] = {}
@@ -39,6 +47,9 @@ class RecentOrders:
 
     def _turn(self) -> None:
         now_s = self._clock_s()
+        if self._primary() != self._of_primary:
+            self._of_primary = self._primary()
+            self._new, self._old = {}, {}
         if now_s >= self._turn_at_s or len(self._new) >= _KEPT_MAX:
             # After a quiet time, both are too old.
             self._old = {} if now_s >= self._turn_at_s + _KEPT_S else self._new

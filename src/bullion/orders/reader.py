@@ -12,6 +12,10 @@ from .order import Order
 class OrderReader(Protocol):
     """Sees everything that was committed before the call. May raise StoreFault."""
 
+    @property
+    def primary(self) -> int:
+        """How often another server has taken over as the store. Orders that were read before may be gone."""
+
     async def book(self, book_id: int) -> Book: ...
 
     async def book_with_weights(self, book_id: int) -> tuple[Book, Sequence[OpenWeight]]:

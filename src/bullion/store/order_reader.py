@@ -29,6 +29,10 @@ class StoredOrders:
             PostgresReads(engine) if isinstance(engine, PostgresEngine) else SqliteReads(engine)
         )
 
+    @property
+    def primary(self) -> int:
+        return self._engine.primary
+
     async def book(self, book_id: int) -> Book:
         book = await self._reads.book(book_id)
         if book is None:

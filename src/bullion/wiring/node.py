@@ -202,7 +202,7 @@ async def open_node(
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
-        stored_events.recent = recent = RecentOrders(watch.is_watched)
+        stored_events.recent = recent = RecentOrders(watch.is_watched, primary=lambda: store.engine.primary)
         test_orders = Orders(trading.test_queue, check, reader, tracer, gate, recent)
         test_data = MarketData(catalogue, trading.test_market)
         production_data = MarketData(catalogue, trading.market, production.why_closed)
