@@ -16,6 +16,9 @@ from bullion.booking.attempt import Booked
 from bullion.environment import Environment
 from bullion.events.event import EventType
 from bullion.events.recent_orders import RecentOrders
+from bullion.rates.board import Board
+from bullion.rates.follower import BoardFollower
+from bullion.rates.tick import Tick
 from bullion.store import postgres
 from bullion.store.engine import Row
 from bullion.store.event_reader import StoredEvents
@@ -23,6 +26,7 @@ from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_pool import Connection, Pool
 from bullion.store.postgres_timeline import Timeline
+from bullion.store.rates import StoredRates
 from tests.model import invariants
 
 from .fixtures import Node, asked, rows, store_of
@@ -162,6 +166,25 @@ async def test_an_event_does_not_tell_of_an_order_that_was_lost(
     assert event.type is EventType.ORDER_CREATED
     assert event.order is not None
     assert event.order.idempotency_key == "kept"
+
+
+async def test_rates_that_were_lost_are_forgotten(node: Node, other_node: Node, failover: Failover) -> None:
+    def tick(instrument: str, at_us: int) -> Tick:
+        return Tick(instrument, 1_000, 1_005, at_us, at_us)
+
+    rates, there = StoredRates(node.engine), StoredRates(other_node.engine)
+    board = Board()
+    follower = BoardFollower(board, rates)
+    await rates.publish("one", 5, [tick("GOLD", 10), tick("SILVER", 10)])
+    await rates.publish("one", 5, [tick("GOLD", 20)])
+    await follower.catch_up()
+    await rows(node.engine, "UPDATE rates SET version = 1")
+    await rows(node.engine, "UPDATE ticks SET version = 1, at_us = 10, moved_at_us = 10")
+    await there.publish("one", 5, [tick("SILVER", 30)])
+    failover.meet(node)
+    for _ in range(2):
+        await follower.catch_up()
+    assert {each.instrument: each.at_us for _, each in board.held()} == {"GOLD": 10, "SILVER": 30}
 
 
 def _request(book: int) -> Request:

@@ -28,11 +28,19 @@ class Board:
         return self.version is not None
 
     def apply(
-        self, ticks: Iterable[tuple[str, Tick]], version: int, unreadable: Iterable[Unreadable] = ()
+        self,
+        ticks: Iterable[tuple[str, Tick]],
+        version: int,
+        unreadable: Iterable[Unreadable] = (),
+        *,
+        whole: bool = False,
     ) -> None:
-        """Apply ticks, each with its broker's tag or `MARKET`. Older ticks than the current are ignored."""
+        """Apply ticks, each with its broker's tag or `MARKET`. Older ticks than the current are ignored.
+
+        `whole`: these are all, and those of before are gone.
+        """
         changed = not self.ready
-        if self.version is not None and version < self.version:
+        if whole or (self.version is not None and version < self.version):
             # The store was restored from an older copy: later ticks are gone.
             self._ticks = {MARKET: {}}
             self.unreadable.clear()

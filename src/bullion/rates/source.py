@@ -16,6 +16,8 @@ class TickSet(msgspec.Struct, frozen=True):
     version: int
     ticks: Sequence[tuple[str, Tick]]
     unreadable: Sequence[Unreadable] = ()
+    whole: bool = False
+    """True if memory must be cleared first."""
 
 
 class RatesSource(Protocol):

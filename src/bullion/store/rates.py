@@ -34,11 +34,20 @@ def tick_set(version: int, rows: Sequence[Row]) -> TickSet:
 class StoredRates:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._of_primary = engine.primary
 
     async def wait_for_change(self, timeout_s: float) -> None:
         await self._engine.wait_for_change(timeout_s, _LISTENER)
 
     async def ticks(self, since: int | None) -> TickSet:
+        # Noted from before the read: if another server takes over meanwhile, the next read is whole.
+        primary = self._engine.primary
+        replaced = primary != self._of_primary
+        found = await self._ticks(None if replaced else since)
+        self._of_primary = primary
+        return msgspec.structs.replace(found, whole=True) if replaced else found
+
+    async def _ticks(self, since: int | None) -> TickSet:
         if since is not None:
             row = await self._engine.one("rates_version")
             if row is not None and row["version"] == since:
