@@ -4,9 +4,13 @@ import asyncio
 from contextlib import ExitStack
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from bullion.booking import queue as queue_module
+from bullion.booking.attempt import Booked
 from bullion.booking.booking_counts import RetryReason
+from bullion.orders.verdict import Priced
 from bullion.store.postgres import PostgresEngine
 from tests.model import invariants
 from tests.support.held_lock import holding
@@ -69,3 +73,24 @@ async def test_a_book_that_is_locked_for_a_moment_goes_with_the_next_batch(
 
 async def _nothing() -> None:
     return
+
+
+async def test_an_order_that_waited_for_its_book_is_booked_at_the_price_of_now(
+    postgres_engine: PostgresEngine,
+) -> None:
+    """The price changes while the node waits for the lock, and not before."""
+    (book,) = await create_books(postgres_engine, 1)
+    node = await Node(postgres_engine).start()
+    then = node.check(node.attempt(book, "of no order"))
+    assert isinstance(then, Priced)
+    live = [then]
+    with holding(postgres_engine._url, _HOLD.format(book)):
+        placing = asyncio.create_task(node.place(book, "a", verdict=lambda: live[0]))
+        async with asyncio.timeout(5):
+            while not node.ledger.locked:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(2 * queue_module._VERDICT_S)
+        live[0] = msgspec.structs.replace(then, price_paise=then.price_paise + 100)
+    booked = await placing
+    assert isinstance(booked, Booked)
+    assert booked.order.price_paise == then.price_paise + 100

@@ -306,10 +306,12 @@ class BookingQueue:
         for entry in batch:
             by_book.setdefault(entry.attempt.book_id, []).append(entry)
         self.counts.decisions += len(batch)
-        now_us = self._catalogue.now_us()
         names = [entry.attempt.key_name for entry in batch if entry.settled is None]
 
         def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
+            if locked and _on_event_loop():
+                _check_again(batch, version)  # The lock may have been waited for.
+            now_us = self._catalogue.now_us()
             return [
                 decide(books[book_id], [each for each in entries if each.send()], now_us, _new_id, stock)
                 for book_id, entries in by_book.items()
@@ -399,6 +401,15 @@ def _check_again(batch: Sequence[QueueEntry], version: int) -> None:
         if entry.catalogue_version != version or entry.since_s < too_old_s:
             entry.verdict = entry.check.check(entry.attempt)
             entry.catalogue_version = version
+
+
+def _on_event_loop() -> bool:
+    """False on the writer's thread of SQLite: memory changes while that runs, and must not be read there."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _takes_stock(entry: QueueEntry) -> bool:
