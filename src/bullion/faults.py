@@ -17,6 +17,10 @@ class StoreConflict(StoreFault):
     """Concurrent changes of the same rows, also after several retries."""
 
 
+class NotSent(StoreConflict):
+    """It waited too long for a connection: what it was made from may have changed."""
+
+
 class OutcomeUnknown(StoreFault):
     """The connection was lost during the commit: it may have been done or not."""
 

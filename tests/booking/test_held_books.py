@@ -12,6 +12,7 @@ from bullion.booking.attempt import Booked
 from bullion.booking.booking_counts import RetryReason
 from bullion.orders.verdict import Priced
 from bullion.store.postgres import PostgresEngine
+from bullion.store.postgres_pool import Connection
 from tests.model import invariants
 from tests.support.held_lock import holding
 
@@ -94,3 +95,29 @@ async def test_an_order_that_waited_for_its_book_is_booked_at_the_price_of_now(
     booked = await placing
     assert isinstance(booked, Booked)
     assert booked.order.price_paise == then.price_paise + 100
+
+
+async def test_an_order_that_waited_for_a_connection_is_booked_at_the_price_of_now(
+    postgres_engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (book,) = await create_books(postgres_engine, 1)
+    node = await Node(postgres_engine).start()
+    assert await node.told(book, "before") == "booked"
+    then = node.check(node.attempt(book, "of no order"))
+    assert isinstance(then, Priced)
+    live = [then]
+    pool = postgres_engine._pool
+    assert pool is not None
+    acquire = pool.acquire
+
+    async def wait_long() -> Connection:
+        monkeypatch.undo()
+        await asyncio.sleep(2 * queue_module._VERDICT_S)
+        live[0] = msgspec.structs.replace(then, price_paise=then.price_paise + 100)
+        return await acquire()
+
+    monkeypatch.setattr(pool, "acquire", wait_long)
+    booked = await node.place(book, "a", verdict=lambda: live[0])
+    assert isinstance(booked, Booked)
+    assert booked.order.price_paise == then.price_paise + 100
+    await invariants.check(store_of(postgres_engine), other_changes={})

@@ -43,9 +43,9 @@ class Watched(PostgresLedger):
     async def _try_to_record(self, *given: Any) -> Row:
         before = self._engine.statement
 
-        async def statement(query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
+        async def statement(query: str, *values: Any, **options: Any) -> Sequence[Row]:
             try:
-                found = await before(query, *values, writes=writes)
+                found = await before(query, *values, **options)
             except AlreadyExists:
                 self.asked.append(f"{query}!")
                 raise

@@ -48,7 +48,8 @@ class Ledger(Protocol):
     ) -> Recorded:
         """Record each plan whose book has not changed since and has no settled key among `names`.
 
-        One commit for all of them, with the hedge requests of their orders. No plan takes from a stock.
+        One commit for all of them, with the hedge requests of their orders. No plan takes from a stock. May
+        raise NotSent: then the orders must be decided again.
         """
 
     async def record_locked(

@@ -19,7 +19,14 @@ import structlog
 from bullion.allocation.book import Book
 from bullion.catalogue.catalogue import Catalogue
 from bullion.catalogue.follower import CatalogueFollower
-from bullion.faults import OutcomeUnknown, StoreBusy, StoreConflict, StoreFault, StoreUnavailable
+from bullion.faults import (
+    NotSent,
+    OutcomeUnknown,
+    StoreBusy,
+    StoreConflict,
+    StoreFault,
+    StoreUnavailable,
+)
 from bullion.orders.order_id import RANDOM_BITS, order_id
 from bullion.request_ids import CURRENT
 
@@ -309,20 +316,31 @@ class BookingQueue:
         names = [entry.attempt.key_name for entry in batch if entry.settled is None]
 
         def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
-            if locked and _on_event_loop():
-                _check_again(batch, version)  # The lock may have been waited for.
             now_us = self._catalogue.now_us()
             return [
                 decide(books[book_id], [each for each in entries if each.send()], now_us, _new_id, stock)
                 for book_id, entries in by_book.items()
             ]
 
-        if locked:
+        def check_and_plan(
+            books: Mapping[int, Book], stock: MutableMapping[StockName, int]
+        ) -> Sequence[Plan]:
+            if _on_event_loop():
+                _check_again(batch, version)  # The lock may have been waited for.
+            return plan(books, stock)
+
+        async def record_locked() -> tuple[Sequence[Plan], Recorded]:
             stocks = sorted({entry.attempt.stock_name for entry in batch if _takes_stock(entry)})
-            answer = await self._ledger.record_locked(sorted(by_book), stocks, names, version, plan)
+            return await self._ledger.record_locked(sorted(by_book), stocks, names, version, check_and_plan)
+
+        if locked:
+            answer = await record_locked()
         else:
             plans = plan(await self._books.for_decision(by_book, again=again), {})
-            answer = plans, await self._ledger.record(plans, names, version)
+            try:
+                answer = plans, await self._ledger.record(plans, names, version)
+            except NotSent:
+                answer = await record_locked()
         for entry in batch:
             entry.sent = False
         return answer

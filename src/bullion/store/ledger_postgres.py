@@ -25,6 +25,9 @@ from .postgres import PostgresEngine
 VERIFY_S = 3.0
 """Time limit of a verification."""
 
+_WAIT_S = 0.25
+"""How long a batch may wait for a connection: the prices of its orders are the live ones."""
+
 _encode = msgspec.json.Encoder().encode
 _decode_books = msgspec.json.Decoder(list[list[int]]).decode
 
@@ -70,7 +73,7 @@ class PostgresLedger:
             query, values = "record_orders", self._values_of_orders(plans, catalogue_version)
         else:
             query, values = "record_plans", self._values(plans, names, catalogue_version)
-        (row,) = await self._engine.statement(query, *values, writes=True)
+        (row,) = await self._engine.statement(query, *values, writes=True, wait_s=_WAIT_S)
         return row
 
     async def record_locked(

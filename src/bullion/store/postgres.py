@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import asyncpg
 import structlog
 
-from bullion.faults import OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
+from bullion.faults import NotSent, OutcomeUnknown, StoreConflict, StoreFault, StoreUnavailable
 
 from . import postgres_migration, prepared_queries, queries, schema
 from .engine import Row, Transaction, Value, nothing
@@ -340,17 +340,21 @@ class PostgresEngine:
             finally:
                 connection.terminate()
 
-    async def statement(self, query: str, *values: Any, writes: bool = False) -> Sequence[Row]:
+    async def statement(
+        self, query: str, *values: Any, writes: bool = False, wait_s: float | None = None
+    ) -> Sequence[Row]:
         """Run one statement as its own transaction, in one round trip.
 
-        If the connection is lost while a statement that writes is running, the outcome is unknown. If another
-        server takes over before it is sent, it is not: what it was made from may be gone.
+        If the connection is lost while a statement that writes is running, the outcome is unknown. It is not
+        sent if another server takes over before, or if it waited longer than `wait_s` for a connection.
         """
-        sent, primary = False, self.primary
+        sent, primary, asked_s = False, self.primary, monotonic()
         try:
             async with self._connection() as connection:
                 if writes and self.primary != primary:
-                    raise StoreConflict("another server has become the primary")
+                    raise NotSent("another server has become the primary")
+                if wait_s is not None and monotonic() - asked_s > wait_s:
+                    raise NotSent("there was no connection for it")
                 sent = True
                 found: Sequence[Row] = await connection.fetch(self._queries[query], *values)
         except StoreUnavailable as fault:
