@@ -50,8 +50,9 @@ class OrderAttempt(msgspec.Struct, frozen=True, gc=False):
 class OrderCheck(Protocol):
     """Checks the caller and the order against this node's memory, without a read of the store.
 
-    The queue calls it when an attempt arrives, and again if the catalogue has changed before the order is
-    recorded: a key that was revoked, or a switch that was turned off, stops the order then.
+    The queue calls it when an attempt arrives, and again if it has waited, or the catalogue has changed,
+    before the order is recorded: a key that was revoked, or a switch that was turned off, stops the order
+    then.
     """
 
     def check(self, attempt: OrderAttempt) -> Verdict: ...
