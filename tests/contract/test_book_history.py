@@ -5,14 +5,18 @@ import pytest
 
 from bullion.books.book_history import history_differences
 from bullion.books.hedge_books import hedge_book_differences
+from bullion.desk.actions.covers import create_cover, send_cover
+from bullion.desk.bodies import BookCoverBody
 from bullion.hedge.book.rules import Rule, RuleKind
 from bullion.store.cover_planning import LEASE_US, StoredCoverPlans
 from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.hedge.book.samples import AUTO
 
 from .dealings import Dealings
+from .desk_over import ADMIN, desk_over
 from .test_cover_planning import BOOK, NET, Covered, buy
 from .test_house_book import GRAM
 
@@ -128,6 +132,20 @@ async def test_a_suggestion_that_a_dealer_did_not_send_after_all_may_be_gone(hou
     taken = """UPDATE covers SET plan = replace(plan, '"taken":[]', '"taken":["nobody"]')"""
     assert await found(house, (gone, taken)) == []
     assert await found(house, (gone,)) != []
+
+
+async def test_dealers_may_send_several_covers_of_one_contract(house: Covered) -> None:
+    """They count in the need like any other, so the planner makes no second cover of a contract by them."""
+    desk = desk_over(house.dealings.engine)
+    await house.rule(NET, contracts=[AUTO["GOLDM"], AUTO["GOLDPETAL"], AUTO["GOLDTEN"]])
+    for key in ("one", "two"):
+        body = BookCoverBody(contract="GOLDTEN", side="buy", quantity="1", idempotency_key=key)
+        made = await create_cover(desk, ADMIN, body)
+        await send_cover(desk, ADMIN, str(made["id"]))
+    await buy(house, 300)
+    assert [each.cover.contract.code for each in (await house.plan()).added] == ["GOLDM"]
+    assert len((await house.state()).position.working) == 4
+    assert await found(house) == []
 
 
 async def test_a_limit_is_judged_as_it_was_at_the_time(house: Covered) -> None:

@@ -309,9 +309,10 @@ async def test_a_planner_and_a_dealer_who_sends_its_suggestion_do_not_wait_for_e
         if row["plan"] and sent_id in row["plan"]
     }
     assert msgspec.json.decode(text)["taken"] == [sent_id]
-    state = await covered.state()
-    assert plan_problems(state.position, []) == []
-    assert -250 * GRAM < state.position.need_mg <= 0
+    position = (await covered.state()).position
+    codes = [each.contract.code for each in position.working.values()]
+    assert len(codes) == len(set(codes))
+    assert -250 * GRAM < position.need_mg <= 0
 
 
 async def test_planners_and_dealers_at_once_meet_no_error(covered: Covered, other_engine: Engine) -> None:

@@ -129,6 +129,12 @@ def test_the_checker_finds_bad_plans() -> None:
     assert "are planned for a need" in problem("GOLDM", 9)
     assert "enlarges" in problem("GOLDM", -1)
     assert "two covers of GC" in problem("GC", 1)
+    # Two that dealers sent are no plan's fault, and all of them count in the need.
+    position = fold_position(
+        [CoverSent("d", GC, ONE_E8)], Position(client_mg=-8_000_000, working=position.working)
+    )
+    assert problem("GOLDM", 17) == ""
+    assert "two covers of GC" in problem("GC", 1)
 
 
 def test_the_checker_finds_a_limit_that_was_exceeded() -> None:

@@ -34,7 +34,10 @@ def fill_problems(
 
 
 def plan_problems(position: Position, planned: Sequence[PlannedCover]) -> list[str]:
-    """H3: no planned cover crosses zero or exceeds the need, with all that is under way counted in full."""
+    """H3: no planned cover crosses zero or exceeds the need, with all that is under way counted in full.
+
+    Nor is one planned in a contract of a cover under way. Dealers may send several covers of one contract.
+    """
     found = []
     need_mg = position.need_mg
     total_mg = sum(cover.contract.fine_mg_up(cover.quantity_e8) for cover in planned)
@@ -42,10 +45,9 @@ def plan_problems(position: Position, planned: Sequence[PlannedCover]) -> list[s
         found.append(f"H3: a planned cover enlarges the need of {need_mg} mg")
     if abs(total_mg) > abs(need_mg):
         found.append(f"H3: {total_mg} mg are planned for a need of {need_mg} mg")
-    codes = [cover.contract.code for cover in planned] + [
-        cover.contract.code for cover in position.working.values()
-    ]
-    doubled = sorted({code for code in codes if codes.count(code) > 1})
+    codes = [cover.contract.code for cover in planned]
+    busy = {cover.contract.code for cover in position.working.values()}
+    doubled = sorted({code for code in codes if code in busy or codes.count(code) > 1})
     return [*found, *(f"H3: two covers of {code} are under way" for code in doubled)]
 
 
