@@ -511,6 +511,9 @@ class Machine(RuleBasedStateMachine):
         run(self.house.book.review())
         if ruled:
             run(self.plans.plan((self.broker, "gold"), Sends()))
+            # What is planned is due by the store's clock, which runs on while these steps stand still.
+            clock_us = run(self.deployment.records.read("now", lambda records: records.now_us()))
+            self.dealings.now_us = max(self.dealings.now_us, clock_us)
             known = {each.id for each in self.sent}
             rows = run(
                 self.dealings.rows("SELECT id FROM covers WHERE broker = $1 AND state = 'sent'", self.broker)
@@ -663,6 +666,29 @@ def deployment(make_engine: MakeEngine) -> Iterator[Deployment]:  # noqa: F811
         runner.run(engine.open())
         yield Deployment(runner, engine)
         runner.run(engine.close())
+
+
+def test_a_cover_is_answered_right_after_it_was_planned(deployment: Deployment) -> None:
+    """The planner reads the store's clock, which is ahead of that of these steps."""
+
+    class OnThisStore(Machine):
+        pass
+
+    OnThisStore.deployment = deployment
+    machine = OnThisStore()
+    machine.open()
+
+    def draw(kind: int, size: int) -> Draw:
+        return Draw(0, kind, "buy", size, 7_000_000, 7_000_000, 88_000_000, 0, [])
+
+    for _ in range(2):
+        machine.order(draw(0, 900_000))
+    machine.change_terms(draw(2, 2))
+    assert [each.contract.code for each in machine.sent] == ["GOLDM"]
+    machine.answer(draw(2, 1))
+    assert machine.sent == []
+    machine.the_money_is_the_cash()
+    machine.teardown()
 
 
 @pytest.mark.slow
