@@ -280,7 +280,7 @@ def test_a_rule_is_added_applied_changed_and_deleted(client: ConsoleClient, shor
     assert client.do(add, **rule)["done"] == "Book of gold: rule net is added."
     assert client.mistyped(add, **rule) == {"name": "There is a rule net already."}
     shown = text_of(client.see("market/book"))
-    assert "net it is not flat for a time 10 h 00 min GOLDM, OUNCE" in shown
+    assert "net a lot has been open for a time 10 h 00 min GOLDM, OUNCE" in shown
     about = "?metal=gold&name=net"
     stale = client.ask(f"market/change-rule{about}")
     changed = {"threshold": "72000", "contracts": "GOLDM"}

@@ -389,15 +389,55 @@ async def test_a_contract_whose_line_is_down_leaves_its_share_to_others(covered:
 async def test_rules_that_need_more_than_a_weight(covered: Covered, kind: RuleKind) -> None:
     await covered.rule(msgspec.structs.replace(NET, kind=kind, threshold=60))
     await buy(covered, 100)
-    await covered.dealings.rows(
-        "UPDATE book_positions SET volatility_e4 = 12000, open_since_us = $1", (await covered.state()).now_us
-    )
+    await covered.dealings.rows("UPDATE book_positions SET volatility_e4 = 12000")
+    await covered.dealings.rows("UPDATE book_entries SET at_us = $1", (await covered.state()).now_us)
     covered.seen.ends_us = (await covered.state()).now_us + 120_000_000
     if kind in (RuleKind.AGE, RuleKind.CLOSE):
         assert not await covered.plan()
-        await covered.dealings.rows("UPDATE book_positions SET open_since_us = open_since_us - 60000000")
+        await covered.dealings.rows("UPDATE book_entries SET at_us = at_us - 60000000")
+        covered.plans = StoredCoverPlans(covered.dealings.engine, "this node")  # It restarts.
         covered.seen.ends_us -= 61_000_000
     assert [each.cover.contract.code for each in (await covered.plan()).added] == ["GOLDM"]
+
+
+OLD = Rule("old", RuleKind.AGE, 60, ("GOLDM",), mode="auto")
+PETALS = Rule("petals", RuleKind.OVER, 10**9, ("GOLDPETAL",), mode="auto")
+Deals = list[tuple[int, str, int]]
+"""How many seconds ago, the client's side, and grams."""
+AGES: dict[str, tuple[Deals, list[str]]] = {
+    "a lot came late": ([(300, "buy", 20), (30, "buy", 100)], []),
+    "less than a lot": ([(300, "buy", 99)], []),
+    "a lot that grew": ([(300, "buy", 120), (30, "buy", 10)], ["buy"]),
+    "less than a lot meanwhile": ([(300, "buy", 120), (100, "sell", 60), (30, "buy", 60)], []),
+    "the other side since": ([(300, "buy", 120), (30, "sell", 300)], []),
+    "the other side long since": ([(300, "buy", 120), (100, "sell", 300), (30, "buy", 10)], ["sell"]),
+    "flat": ([(300, "buy", 120), (100, "sell", 120)], []),
+}
+
+
+@pytest.mark.parametrize("planner", ["the same", "another"])
+@pytest.mark.parametrize("name", AGES)
+async def test_the_age_counts_from_when_there_was_a_lot_to_cover(
+    covered: Covered, name: str, planner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bullion.store.book_ages._BATCH", 2)
+    deals, sides = AGES[name]
+    # The small lots of another rule do not make this one older.
+    await covered.rule(PETALS, OLD)
+    covered.seen.away = {"GOLDM"}
+    for ago_s, side, grams in deals:
+        covered.dealings.now_us = (await covered.state()).now_us - ago_s * 1_000_000
+        assert (await covered.deal(covered.dealings.books[0], side, grams)).status == "open"
+        assert not await covered.plan()
+    covered.seen.away = set()
+    if planner == "another":
+        await covered.dealings.rows("UPDATE leases SET until_us = 1")
+        covered.plans = StoredCoverPlans(covered.dealings.engine, "other node")
+    assert [_side(each.cover) for each in (await covered.plan()).added] == sides
+
+
+def _side(cover: PlannedCover) -> str:
+    return "buy" if cover.quantity_e8 > 0 else "sell"
 
 
 async def test_under_each_the_rest_is_covered_by_rule(covered: Covered) -> None:

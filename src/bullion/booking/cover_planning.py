@@ -15,7 +15,7 @@ from bullion.faults import StoreFault
 from bullion.hedge.book.planner import PlanBasis, PlannedCover, Snapshot, plan_covers
 from bullion.hedge.book.position import Position
 from bullion.hedge.book.profit import Mark
-from bullion.hedge.book.rules import Rule, smallest_cover_mg
+from bullion.hedge.book.rules import Rule
 from bullion.hedge.contract import AUTO, Contract
 from bullion.last_success import note_success
 from bullion.rates.duty import duty_day
@@ -59,10 +59,11 @@ class BookState(msgspec.Struct, frozen=True):
     resting: frozenset[str]
     """Codes of contracts that rest after a refusal."""
     volatility_e6: int
-    open_since_us: int | None
     now_us: int
     version: int = 0
     """The ordinal of the book's last entry."""
+    open_since_us: Mapping[str, int] = {}
+    """By the name of a rule of age: since when there has been a lot to cover."""
     taken: tuple[str, ...] = ()
     """Suggestions that count as under way, because a dealer works on them."""
 
@@ -154,8 +155,6 @@ def revise(state: BookState, outlook: Outlook, asked: Mapping[str, str]) -> Revi
 
 def _snapshot(state: BookState, outlook: Outlook) -> Snapshot:
     contracts = list(state.contracts.values())
-    smallest_mg = smallest_cover_mg(state.rules, state.contracts)
-    waits = smallest_mg is not None and abs(state.position.residual_mg) >= smallest_mg
     unavailable = {each.code for each in contracts if not outlook.available(state.broker, each)}
     by_hand = {each.contract.code for each in state.suggestions if each.made_by != PLANNER}
     return Snapshot(
@@ -168,7 +167,7 @@ def _snapshot(state: BookState, outlook: Outlook) -> Snapshot:
         unavailable=(state.resting | unavailable) - by_hand,
         mark=outlook.mark(state.broker, state.metal, contracts),
         volatility_e6=state.volatility_e6,
-        residual_since_us=state.open_since_us if waits else None,
+        open_since_us=state.open_since_us,
         session_ends_us=outlook.session_ends_us(state.broker),
     )
 

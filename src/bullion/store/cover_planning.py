@@ -22,15 +22,18 @@ from bullion.booking.cover_planning import (
     TelephoneOutlook,
     revise,
 )
+from bullion.hedge.book.age import ages_of
 from bullion.hedge.book.planner import PlanBasis
 from bullion.hedge.book.position import Position, WorkingCover
 from bullion.hedge.book.rules import Rule
 from bullion.hedge.contract import Contract
 from bullion.metals.metal import Metal
 from bullion.metals.symbol import Side
+from bullion.rates.duty import duty_day
 from bullion.records.hedge_book import StoredContract
 
 from . import prepared_queries
+from .book_ages import BookAges
 from .book_records import held_weights
 from .broker_place import moved_to
 from .cover_records import stored_contract
@@ -72,6 +75,7 @@ class StoredCoverPlans:
     def __init__(self, engine: Engine, holder: str) -> None:
         self._engine = engine
         self._holder = holder
+        self._ages = BookAges()
 
     async def books(self) -> Sequence[BookName]:
         async def body(transaction: Transaction) -> Sequence[Row]:
@@ -100,9 +104,10 @@ class StoredCoverPlans:
         lease = await transaction.one("one_lease", _lease(name))
         if lease is not None and lease["holder"] != self._holder and lease["until_us"] >= now_us:
             return False
+        # In any case: a new planner looks back far for ages, and should not do it with the position locked.
+        state = await read_book(transaction, name, self._ages)
         if lease is None or lease["holder"] != self._holder or lease["until_us"] < now_us + LEASE_US // 2:
             return True
-        state = await read_book(transaction, name)
         return state is not None and bool(revise(state, outlook, state.asked))
 
     async def _plan(self, transaction: Transaction, name: BookName, outlook: Outlook) -> Revision:
@@ -110,7 +115,7 @@ class StoredCoverPlans:
         until_us = now_us + LEASE_US
         if await transaction.one("take_lease", _lease(name), self._holder, until_us, now_us) is None:
             return Revision()
-        state = await lock_book(transaction, name)
+        state = await lock_book(transaction, name, self._ages)
         if state is None:
             return Revision()
         revision = revise(state, outlook, state.asked)
@@ -118,12 +123,14 @@ class StoredCoverPlans:
         return revision
 
 
-async def lock_book(transaction: Transaction, name: BookName) -> BookState | None:
+async def lock_book(
+    transaction: Transaction, name: BookName, ages: BookAges | None = None
+) -> BookState | None:
     """The state of a book, which does not change until the transaction ends. None: it is not open here."""
     if await transaction.one("lock_book_position", *name) is None or await moved_to(transaction, name[0]):
         return None
     locked = {row["id"] for row in await transaction.all("lock_suggestions", *name)}
-    state = await read_book(transaction, name)
+    state = await read_book(transaction, name, ages)
     return None if state is None else _without_taken(state, locked)
 
 
@@ -138,7 +145,10 @@ def _without_taken(state: BookState, locked: Collection[str]) -> BookState:
     return msgspec.structs.replace(state, position=position, suggestions=left, taken=tuple(sent))
 
 
-async def read_book(transaction: Transaction, name: BookName) -> BookState | None:
+async def read_book(
+    transaction: Transaction, name: BookName, ages: BookAges | None = None
+) -> BookState | None:
+    """Without `ages` no rule of age fires."""
     position = await transaction.one("one_book_position", *name)
     if position is None:
         return None
@@ -148,6 +158,12 @@ async def read_book(transaction: Transaction, name: BookName) -> BookState | Non
     waiting_mg, _ = (await held_weights(transaction, broker, now_us)).get(Metal(metal), (0, 0))
     stored = [stored_contract(row) for row in await transaction.all("contracts_of_broker", broker)]
     declined = await transaction.all("declined_contracts", *name, now_us - REST_US)
+    rules = tuple(_rule(row["terms"]) for row in await transaction.all("rules_of_book", *name))
+    contracts = usable_contracts(stored, metal)
+    open_since_us: Mapping[str, int] = {}
+    if ages is not None:
+        wanted = ages_of(rules, contracts, duty_day(now_us))
+        open_since_us = await ages.open_since_us(transaction, position, wanted, now_us)
     return BookState(
         broker=broker,
         metal=metal,
@@ -157,8 +173,8 @@ async def read_book(transaction: Transaction, name: BookName) -> BookState | Non
             waiting={"waiting": waiting_mg},
             working={row["id"]: _working(row) for row in covers if row["state"] == "sent"},
         ),
-        rules=tuple(_rule(row["terms"]) for row in await transaction.all("rules_of_book", *name)),
-        contracts=usable_contracts(stored, metal),
+        rules=rules,
+        contracts=contracts,
         suggestions=tuple(
             _suggestion(row)
             for row in covers
@@ -166,9 +182,9 @@ async def read_book(transaction: Transaction, name: BookName) -> BookState | Non
         ),
         resting=frozenset(row["contract"] for row in declined),
         volatility_e6=position["volatility_e4"],  # Ten-thousandths of a percent.
-        open_since_us=position["open_since_us"],
         now_us=now_us,
         version=position["version"],
+        open_since_us=open_since_us,
     )
 
 

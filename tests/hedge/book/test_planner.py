@@ -89,6 +89,15 @@ def test_rules_share_one_need() -> None:
     assert lots(planned) == [("GOLD", 1), ("GOLDM", 2)]
 
 
+def test_the_age_of_the_residual_is_not_that_of_orders_that_wait() -> None:
+    rules = (msgspec.structs.replace(RULE, kind=RuleKind.AGE, threshold=60),)
+    long_ago = {"rules": rules, "open_since_us": {"net": -(10**9)}}
+    assert lots(plan_covers(snapshot(Position(client_mg=-10_000), **long_ago))) == [("GOLDPETAL", 10)]
+    # A sale of 30 g waits. The house would be long by then, since no time at all.
+    turned = Position(client_mg=-10_000, waiting={"w": 30_000})
+    assert plan_covers(snapshot(turned, **long_ago)) == ()
+
+
 def test_a_dealer_asks_for_a_plan() -> None:
     by_hand = (msgspec.structs.replace(RULE, kind=RuleKind.BY_HAND),)
     asked = snapshot(Position(client_mg=-1_000), rules=by_hand)

@@ -21,7 +21,6 @@ from bullion.hedge.book.position import (
     Position,
     fill_change_mg,
     fold_position,
-    residual_since_us,
 )
 from bullion.hedge.contract import ONE_E8
 
@@ -102,20 +101,3 @@ def test_a_fill_never_weighs_more_than_was_counted_for_it(code: str, held_e8: in
     change_mg = fill_change_mg(contract, held_e8, quantity_e8)
     assert abs(change_mg) <= abs(contract.fine_mg_up(quantity_e8))
     assert change_mg == 0 or (change_mg > 0) == (quantity_e8 > 0)
-
-
-@pytest.mark.parametrize(
-    ("since_us", "before_mg", "after_mg", "found"),
-    [
-        (None, 0, 500, 9),
-        (3, 400, 500, 3),
-        (3, 400, 99, None),  # below the smallest cover
-        (3, 400, 0, None),
-        (3, 400, -400, 9),  # the other side: another residual
-        (None, 50, 500, 9),
-    ],
-)
-def test_the_age_of_a_residual(
-    since_us: int | None, before_mg: int, after_mg: int, found: int | None
-) -> None:
-    assert residual_since_us(since_us, before_mg, after_mg, 100, 9) == found

@@ -30,8 +30,8 @@ NOW = Situation(need_mg=-100_000, now_us=100_000_000, mark=MARK, volatility_e6=1
         (RuleKind.OVER, 100_001, {}, False),
         (RuleKind.OVER, 100_000, {"need_mg": 100_000}, True),
         (RuleKind.AGE, 60, {}, False),  # nothing waits for a cover
-        (RuleKind.AGE, 60, {"residual_since_us": 40_000_000}, True),
-        (RuleKind.AGE, 60, {"residual_since_us": 40_000_001}, False),
+        (RuleKind.AGE, 60, {"open_since_us": 40_000_000}, True),
+        (RuleKind.AGE, 60, {"open_since_us": 40_000_001}, False),
         (RuleKind.VALUE, 125_728_643, {}, True),
         (RuleKind.VALUE, 125_728_644, {}, False),
         (RuleKind.VALUE, 1, {"mark": None}, False),

@@ -29,7 +29,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     """Codes of contracts that cannot be dealt now: their line is down, or they rest after a refusal."""
     mark: Mark | None = None
     volatility_e6: int = 0
-    residual_since_us: int | None = None
+    open_since_us: Mapping[str, int] = {}
+    """By the name of a rule of age: since when the residual is at least the smallest lot of its contracts."""
     session_ends_us: int | None = None
 
 
@@ -78,7 +79,7 @@ def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[Planne
     planned: list[PlannedCover] = []
     used: set[str] = set()
     for rule in snapshot.rules:
-        situation = _situation(snapshot, need_mg)
+        situation = _situation(snapshot, rule, need_mg)
         if not fires(rule, situation, asked):
             continue
         auto = rule.mode == AUTO and fires(rule, situation)
@@ -97,13 +98,15 @@ def plan_covers(snapshot: Snapshot, asked: Collection[str] = ()) -> tuple[Planne
     return tuple(planned)
 
 
-def _situation(snapshot: Snapshot, need_mg: int) -> Situation:
+def _situation(snapshot: Snapshot, rule: Rule, need_mg: int) -> Situation:
+    # Orders that wait may turn the need to the other side. What is needed for them has no age.
+    aged = (need_mg > 0) == (snapshot.position.residual_mg > 0)
     return Situation(
         need_mg=need_mg,
         now_us=snapshot.now_us,
         mark=snapshot.mark,
         volatility_e6=snapshot.volatility_e6,
-        residual_since_us=snapshot.residual_since_us,
+        open_since_us=snapshot.open_since_us.get(rule.name) if aged else None,
         session_ends_us=snapshot.session_ends_us,
     )
 

@@ -116,18 +116,6 @@ def fill_change_mg(contract: Contract, held_e8: int, quantity_e8: int) -> int:
     return contract.fine_mg(held_e8 + quantity_e8) - contract.fine_mg(held_e8)
 
 
-def residual_since_us(
-    since_us: int | None, before_mg: int, after_mg: int, smallest_mg: int, at_us: int
-) -> int | None:
-    """Since when the residual waits for a cover, after it changed.
-
-    None: it is below `smallest_mg`, the smallest cover, so that nothing can be done about it.
-    """
-    if abs(after_mg) < smallest_mg or after_mg == 0:
-        return None
-    return at_us if since_us is None or (before_mg < 0) != (after_mg < 0) else since_us
-
-
 def _filled(position: Position, fill: CoverFill) -> Position:
     code = fill.contract.code
     held_e8 = position.held_e8.get(code, 0)

@@ -21,7 +21,7 @@ class RuleKind(StrEnum):
     OVER = "over"
     """The weight to cover is at least `threshold` milligrams."""
     AGE = "age"
-    """The residual is older than `threshold` seconds."""
+    """The residual has been a lot or more for `threshold` seconds."""
     VALUE = "value"
     """The weight to cover is worth at least `threshold` paise."""
     RISK = "risk"
@@ -57,7 +57,8 @@ class Situation(msgspec.Struct, frozen=True):
     mark: Mark | None = None
     """None: there is no fresh price, so the rules of value and risk do not fire."""
     volatility_e6: int = 0
-    residual_since_us: int | None = None
+    open_since_us: int | None = None
+    """Since when the residual is at least a lot of the rule; None: it is not."""
     session_ends_us: int | None = None
 
 
@@ -73,7 +74,7 @@ def _reached(rule: Rule, situation: Situation) -> bool:
         case RuleKind.OVER:
             return abs(situation.need_mg) >= rule.threshold
         case RuleKind.AGE:
-            since_us = situation.residual_since_us
+            since_us = situation.open_since_us
             return since_us is not None and situation.now_us - since_us >= rule.threshold * _US_PER_S
         case RuleKind.VALUE:
             mark = situation.mark

@@ -84,6 +84,14 @@ UPDATE covers SET planned_after = $2, planned_at_us = $3, plan = $4 WHERE id = $
 -- It was never sent, and no dealer made it.
 DELETE FROM covers WHERE id = $1 AND state = 'suggested' AND @is_planned
 
+-- name: entries_before
+-- The entries of a book after $3 up to $4, newest first.
+SELECT ordinal, client_mg, cover_mg, at_us
+FROM book_entries
+WHERE broker = $1 AND metal = $2 AND ordinal > $3 AND ordinal <= $4
+ORDER BY ordinal DESC
+LIMIT $5
+
 -- name: verify_plans
 -- The covers of plans that were made after the entries from $3 to $4.
 SELECT id, terms, side, quantity_e8, rule, planned_after, planned_at_us, plan

@@ -23,7 +23,7 @@ from .hedge_data import by_metal
 
 _KINDS = {
     "over": "more than a weight is not covered, g",
-    "age": "it is not flat for a time, s",
+    "age": "a lot has been open for a time, s",
     "value": "more than a value is not covered, ₹",
     "risk": "the value at risk is higher, ₹",
     "close": "a time before the trading hours end, s",
