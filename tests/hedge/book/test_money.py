@@ -114,6 +114,21 @@ def test_weight_that_no_fill_accounts_for_counts_at_the_reference() -> None:
     assert cover_cash_paise(order, order.fine_mg, fills) == at_reference - 20_000_000
 
 
+@pytest.mark.parametrize(("side", "sign"), [("buy", 1), ("sell", -1)])
+def test_a_fill_without_a_price_counts_at_the_reference(side: str, sign: int) -> None:
+    """A venue may tell a total without an average, as the answer to a question after a reconnect."""
+    order = order_of(BAR.fine_mg(10 * ONE_E8), 3_110_348, 80_000_000, side)
+    untold = OrderFill("o1", 10 * ONE_E8, 0, BAR)
+    assert cover_cash_paise(order, sign * order.fine_mg, [untold]) == -sign * 80_000_000
+    # A second execution does not become its price.
+    second = OrderFill("o1", 10 * ONE_E8, BAR_E6 * 2, BAR)
+    assert cover_cash_paise(order, sign * order.fine_mg, [untold, second]) == -sign * 80_000_000
+    half = [OrderFill("o1", 5 * ONE_E8, price_e6, BAR) for price_e6 in (BAR_E6 // 2, 0)]
+    left_mg = order.fine_mg - BAR.fine_mg(5 * ONE_E8)
+    at_reference = half_up(-sign * 80_000_000 * left_mg, order.fine_mg)
+    assert cover_cash_paise(order, sign * order.fine_mg, half) == at_reference - sign * 20_000_000
+
+
 @pytest.mark.parametrize("seed", range(50))
 def test_fills_of_several_ids_cost_what_the_venue_told(seed: int) -> None:
     """As a line deals: the covered weight is rounded for each id."""

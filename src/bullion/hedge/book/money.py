@@ -94,27 +94,30 @@ def covered(
 ) -> Priced:
     """A deal under the policy `each`, with what the venue dealt for it at once.
 
-    Weight that no fill accounts for counts at the reference. Fills beyond the covered weight are breaks, and
-    do not count. `dollar_e6`: what a dollar cost when one was last dealt in.
+    Weight that no fill with a price accounts for counts at the reference. Fills beyond the covered weight are
+    breaks, and do not count. `dollar_e6`: what a dollar cost when one was last dealt in.
     """
     priced = dealt(order, at_us)
     deal, sign = priced.deal, 1 if cover_mg > 0 else -1
     reference_paise = -half_up(deal.reference_paise * abs(cover_mg), order.fine_mg)
     dollar_e6 = _dollar_e6(order.price_anatomy) or dollar_e6
-    cash_paise = cash_cents = filled_mg = 0
+    cash_paise = cash_cents = 0
     filled_e8: dict[_Part, int] = {}
+    priced_e8: dict[_Part, int] = {}
     for fill in fills:
-        if filled_mg >= abs(cover_mg):
+        if _filled_mg(order, filled_e8) >= abs(cover_mg):
             break
         part = (fill.sent_id, fill.contract)
         filled_e8[part] = filled_e8.get(part, 0) + fill.quantity_e8
-        filled_mg = _filled_mg(order, filled_e8)
+        if fill.price_e6 <= 0:
+            continue
+        priced_e8[part] = priced_e8.get(part, 0) + fill.quantity_e8
         value = -sign * _value_minor(order, fill)
         if fill.contract is not None and fill.contract.currency == DOLLARS:
             cash_cents += value
         else:
             cash_paise += value
-    left_mg = abs(cover_mg) - filled_mg
+    left_mg = abs(cover_mg) - _filled_mg(order, priced_e8)
     if left_mg > 0:
         cash_paise += half_up(reference_paise * left_mg, abs(cover_mg))
     estimated = priced.estimated
