@@ -116,14 +116,17 @@ class Money:
         price_e6: int,
         fee_minor: int = 0,
         dollar_e6: int = 0,
+        execution_id: str = "",
+        told_us: int = 0,
     ) -> None:
-        """By telephone."""
+        """By telephone, or as a venue tells it with its own id and time."""
         number, now_us = next(_numbers), self.dealings.now_us
+        name = execution_id or f"T{number}"
         made = BookCover(
             f"C{number}", "main", Metal.GOLD, contract, side, quantity_e8, contract.fine_mg(quantity_e8),
             "by_hand", "dealer", f"k{number}", "suggested", now_us,
         )  # fmt: skip
-        dealt = CoverDeal(Fill(f"T{number}", quantity_e8, price_e6, now_us), fee_minor, dollar_e6)
+        dealt = CoverDeal(Fill(name, quantity_e8, price_e6, told_us or now_us), fee_minor, dollar_e6)
 
         async def body(records: Records) -> None:
             await records.lock_book_position("main", Metal.GOLD)
@@ -236,6 +239,20 @@ async def test_covers_and_currency_deals(money: Money) -> None:
     assert (found.usd_open_cents, found.currency_realised_paise) == (0, -480_250 * 2 // 5)
     await money.cover(XAU, "sell", 10**8, 2_410_000_000, dollar_e6=88_000_000)
     assert (await money.reconciled()).book.usd_open_cents == 241_000
+
+
+async def test_two_venues_may_give_the_same_id_to_executions_of_the_same_weight(money: Money) -> None:
+    """The venue of the first one tells the time of its trade, which may be long before we hear of it."""
+    mcx = msgspec.structs.replace(GOLDTEN, code="GOLDMCX", venue="mcx")
+    prices = {"mcx": 69_600_000_000, "desk": 70_000_000_000}
+    began_us = money.dealings.now_us
+    for minute, contract in enumerate((mcx, GOLDTEN), 1):
+        money.dealings.now_us = began_us + minute * 60_000_000
+        told_us = began_us if contract is mcx else money.dealings.now_us
+        price_e6 = prices[contract.venue]
+        await money.cover(contract, "buy", 10**8, price_e6, execution_id="X17", told_us=told_us)
+        await money.reconciled()
+    assert money.paise == -6_960_000 - 7_000_000
 
 
 async def test_deals_from_before_the_opening_bring_no_money_until_they_end(engine: Engine) -> None:

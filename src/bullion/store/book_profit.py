@@ -337,11 +337,15 @@ def _after_fill(money: BookMoney, row: Row, fills: Sequence[Row]) -> BookMoney:
 
 
 def _fill_of(row: Row, fills: Sequence[Row]) -> Row:
-    """The fill that an entry is about: two venues may give the same id to their executions."""
+    """The fill that an entry is about: two venues may give the same id to their executions.
 
-    def distance(fill: Row) -> tuple[bool, int]:
+    A cover ends in the transaction that enters its fills. The venue's own time of a fill may be any.
+    """
+
+    def distance(fill: Row) -> tuple[bool, bool, int]:
         signed_mg = fill["fine_mg"] if fill["side"] == Side.BUY else -fill["fine_mg"]
-        return signed_mg != row["cover_mg"], abs(fill["at_us"] - row["at_us"])
+        elsewhere = fill["finished_at_us"] != row["at_us"]
+        return signed_mg != row["cover_mg"], elsewhere, abs(fill["at_us"] - row["at_us"])
 
     found = min(fills, key=distance, default=None)
     if found is None:

@@ -14,7 +14,7 @@ ORDER BY entries.ordinal
 
 -- name: fills_of_entries
 -- The fills of covers. An execution id is unique at its venue only: `fill_of` chooses.
-SELECT entries.ordinal AS entry, fills.*, covers.side, covers.terms
+SELECT entries.ordinal AS entry, fills.*, covers.side, covers.terms, covers.finished_at_us
 FROM (@entries_after) AS entries
 @lookup_join cover_fills AS fills ON fills.broker = $1 AND fills.execution_id = entries.name
 @lookup_join covers ON covers.id = fills.cover_id
