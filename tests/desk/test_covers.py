@@ -88,6 +88,21 @@ def test_a_contract_that_makes_no_sense_is_refused(standing: Office, change: Any
         assert named in standing.desk.refused("PUT", "/hedge/contracts/GOLDM", GOLDM | change)
 
 
+def test_contracts_that_follow_one_rate_have_their_price_for_the_same_weight(office: Office) -> None:
+    desk = office.desk
+    desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM)
+    petal = GOLDM | {"lot": "1", "fineness": "999", "price_weight": "1"}
+    words = desk.refused("PUT", "/hedge/contracts/GOLDPETAL", petal)
+    assert "instrument" in words
+    assert "GOLDM follows GOLD too, and its price is in INR for 10 g" in words
+    dollars = GOLDM | {"currency": "USD"}
+    assert "instrument" in desk.refused("PUT", "/hedge/contracts/GOLDUSD", dollars)
+    desk.do("PUT", "/hedge/contracts/GOLDPETAL", petal | {"active": False})
+    desk.do("PUT", "/hedge/contracts/GOLDPETAL", petal | {"instrument": "GOLDPETAL"})
+    desk.do("PUT", "/hedge/contracts/GOLDTEN", petal | {"lot": "10", "price_weight": "10"})
+    desk.do("PUT", "/hedge/contracts/GOLDM", GOLDM | {"instrument": "GOLDM", "price_weight": "100"})
+
+
 def test_a_cover_dealt_by_telephone_moves_the_book(covering: Dealing) -> None:
     assert residual(covering) == "-199.800"
     made = cover(covering)

@@ -1,5 +1,7 @@
 """The contracts that a new broker begins with."""
 
+from fractions import Fraction
+
 import pytest
 
 from bullion.hedge.contract import ONE_E8, contract_problems
@@ -14,6 +16,15 @@ def test_every_row_is_valid_and_waits_for_a_dealer() -> None:
         assert not contract_problems(contract), contract.code
         assert (contract.venue, contract.mode) == ("desk", "suggest")
     assert {each.venue for each in seed_contracts("a", "b", "c")} == {"a", "b", "c"}
+
+
+def test_by_one_rate_a_gram_costs_the_same_in_every_contract() -> None:
+    """The rate is the reference of a cover, what it counts at without a price, and the base of its limit."""
+    costs: dict[str, set[Fraction]] = {}
+    for each in SEED.values():
+        paise = each.value_minor(1_000 * ONE_E8, 125_000 * 10**6)
+        costs.setdefault(each.instrument, set()).add(Fraction(paise, each.lot_ng))
+    assert {instrument: len(found) for instrument, found in costs.items()} == dict.fromkeys(costs, 1)
 
 
 @pytest.mark.parametrize(

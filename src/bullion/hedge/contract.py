@@ -1,7 +1,7 @@
 """A contract: what the broker trades at a venue to cover a metal, and how it converts to fine weight."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Literal
 
@@ -10,6 +10,7 @@ import msgspec
 from bullion.metals.fine_weight import FINENESS_E4_ONE, NG_PER_KG, NG_PER_MG
 from bullion.metals.metal import Metal
 from bullion.metals.rounding import half_up
+from bullion.metals.scaled import plain
 
 ONE_E8 = 100_000_000
 E6 = 1_000_000
@@ -21,6 +22,7 @@ CURRENCIES = (RUPEES, DOLLARS)
 
 _MINOR_PER_UNIT = 100
 """Paise in a rupee, cents in a dollar."""
+_NG_PLACES = 9
 _CODE = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,39}")
 _TEXT = re.compile(r"[ -~]{0,64}")
 _LOT_NG_MAX = 1_000 * NG_PER_KG
@@ -40,7 +42,7 @@ class Contract(msgspec.Struct, frozen=True):
     security_id: str
     metal: str
     instrument: str
-    """Our instrument whose rate its price follows."""
+    """Our instrument whose rate its price follows. The rate is for the same weight, in the same currency."""
     lot_ng: int
     """The gross weight of quantity 1."""
     fineness_e4: int
@@ -109,6 +111,17 @@ _SCALE = ONE_E8 * FINENESS_E4_ONE
 def contract_problems(contract: Contract) -> tuple[Problem, ...]:
     """Everything that is wrong with the contract's own values; empty if it can be traded."""
     return (*_name_problems(contract), *_weight_problems(contract), *_date_problems(contract))
+
+
+def rate_problems(contract: Contract, others: Iterable[Contract]) -> tuple[Problem, ...]:
+    """Why it cannot follow its instrument, if `others` may be dealt in too: a rate is for one weight."""
+    for other in others:
+        alike = (other.price_ng, other.currency) == (contract.price_ng, contract.currency)
+        if other.code != contract.code and other.instrument == contract.instrument and not alike:
+            weight = plain(other.price_ng, _NG_PLACES).rstrip("0").rstrip(".")
+            words = f"{other.code} follows {other.instrument} too, and its price is in {other.currency}"
+            return (("instrument", f"must be another one: {words} for {weight} g"),)
+    return ()
 
 
 def _name_problems(contract: Contract) -> Iterator[Problem]:

@@ -30,13 +30,16 @@ def seed_contracts(mcx: str = DESK, comex: str = DESK, spot: str = DESK) -> tupl
 
 
 def _rupees(venue: str, code: str, metal: Metal, lot_ng: int, fineness_e4: int, price_ng: int) -> Contract:
+    """A rate is for one weight, so a contract whose price is for another follows a rate of its own."""
+    usual = {Metal.GOLD: ("GOLD", 10 * NG_PER_G), Metal.SILVER: ("SILVER", NG_PER_KG)}
+    instrument, quoted_ng = usual[metal]
     return Contract(
         code=code,
         venue=venue,
         venue_symbol=code,
         security_id="",
         metal=metal.value,
-        instrument="GOLD" if metal is Metal.GOLD else "SILVER",
+        instrument=instrument if price_ng == quoted_ng else code,
         lot_ng=lot_ng,
         fineness_e4=fineness_e4,
         step_e8=ONE_E8,

@@ -1,5 +1,6 @@
 """Contracts, and covers of the hedge book that a dealer makes, sends to the venue or deals by telephone."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 import msgspec
@@ -10,7 +11,7 @@ from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.hedge.book.rules import may_be_used
-from bullion.hedge.contract import DOLLARS, Contract, contract_problems
+from bullion.hedge.contract import DOLLARS, Contract, Problem, contract_problems, rate_problems
 from bullion.hedge.cover import OPEN, SENT, STATES, SUGGESTED, BookCover
 from bullion.hedge.venue import Fill
 from bullion.hedge.venues import sendable
@@ -50,17 +51,23 @@ async def put_contract(
 ) -> View:
     """Create or replace the contract CODE. One that is not active takes no new covers."""
     stored = StoredContract(_contract(code, body), body.active)
-    problems = contract_problems(stored.contract)
-    if problems:
-        raise invalid_field((problems[0][0],), problems[0][1])
+    _require_none(contract_problems(stored.contract))
 
     async def work(records: Records) -> ChangeResult:
         before = await records.contract(actor.broker, code)
+        if stored.active:
+            others = [each.contract for each in await records.contracts(actor.broker) if each.active]
+            _require_none(rate_problems(stored.contract, others))
         await records.put_contract(actor.broker, stored)
         return ChangeResult(None if before is None else _contract_view(before), _contract_view(stored))
 
     # With the catalogue's lock, or of two that change it at once the second would undo the first.
     return await desk.change(actor, code, work, only_if=only_if)
+
+
+def _require_none(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise invalid_field((problems[0][0],), problems[0][1])
 
 
 @action(
