@@ -23,6 +23,7 @@ from bullion.records.hedge_book import CoverDeal, StoredContract
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store import queries
+from bullion.store.book_ages import BookAges
 from bullion.store.cover_planning import StoredCoverPlans, read_book, record
 from bullion.store.engine import Engine, Row, Transaction
 from bullion.store.postgres import PostgresEngine
@@ -434,6 +435,42 @@ async def test_the_age_counts_from_when_there_was_a_lot_to_cover(
         await covered.dealings.rows("UPDATE leases SET until_us = 1")
         covered.plans = StoredCoverPlans(covered.dealings.engine, "other node")
     assert [_side(each.cover) for each in (await covered.plan()).added] == sides
+
+
+class Counted:
+    """A transaction that counts the entries of books that are read in it."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self.transaction = transaction
+        self.one, self.run = transaction.one, transaction.run
+        self.entries = 0
+
+    async def all(self, query: str, *values: Any) -> Sequence[Row]:
+        rows = await self.transaction.all(query, *values)
+        self.entries += len(rows) if query == "entries_before" else 0
+        return rows
+
+
+async def test_a_turn_reads_only_the_entries_since_the_last_one(covered: Covered) -> None:
+    await covered.rule(OLD)
+    ages, engine = BookAges(), covered.dealings.engine
+
+    async def read(transaction: Transaction) -> tuple[int, int]:
+        counted = Counted(transaction)
+        state = await read_book(counted, BOOK, ages)
+        assert state is not None
+        return counted.entries, state.open_since_us["old"]
+
+    covered.dealings.now_us = (await covered.state()).now_us
+    for _ in range(5):
+        await buy(covered, 100)
+    (first,) = await covered.dealings.rows("SELECT at_us FROM book_entries WHERE ordinal = 2")
+    began_us = first["at_us"]
+    # Five deals, and the opening.
+    assert await engine.read("ages", read) == (6, began_us)
+    assert await engine.read("ages", read) == (0, began_us)
+    await buy(covered, 100)
+    assert await engine.read("ages", read) == (1, began_us)
 
 
 def _side(cover: PlannedCover) -> str:

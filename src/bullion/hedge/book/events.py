@@ -75,7 +75,7 @@ class CoverFill(msgspec.Struct, frozen=True):
     """Above 0: a buy."""
     price_e6: int
     reference_e6: int
-    """The market's price when the cover was sent, on the side that was dealt."""
+    """The market's price when the cover was sent: the middle of bid and ask."""
     fee_minor: int
     """In paise or cents, the contract's currency; above 0 is a cost."""
     dollar_e6: int
