@@ -70,6 +70,21 @@ async def test_the_trades_of_a_venue_are_complete_however_many_others_there_are(
     assert refused.value.message == "There are more than 4 trades of desk on that day."
 
 
+async def test_an_execution_that_counts_for_an_order_and_for_a_cover_is_told_twice(engine: Engine) -> None:
+    money = Money(House(await Dealings.open(engine, 1)))
+    dealings = money.dealings
+    await money.house.open(policy="each")
+    order = await dealings.place(dealings.books[0], "buy", 100_000)
+    answer = Confirmed("E1", (Fill("F1", 10**9, 70_000_000_000, dealings.now_us),))
+    await dealings.requests.answer(await dealings.to_hedge(order), answer)
+    contract = msgspec.structs.replace(GOLDTEN, venue="simulated")
+    await money.cover(contract, "buy", 10**8, 70_000_000_000, execution_id="F1")
+    found = await RecordStore(engine).read(
+        "trades", lambda records: records.venue_trades("main", "simulated", 0, 2**60, 9)
+    )
+    assert sorted((each.execution_id, each.quantity_e8) for each in found) == [("F1", 10**8), ("F1", 10**9)]
+
+
 async def test_an_execution_id_may_come_again_on_another_day(engine: Engine) -> None:
     dealings = await Dealings.open(engine, 1)
     for day in (1, 2):

@@ -119,7 +119,7 @@ class ProfitRecords(DeskTransaction):
         for row in rows:
             _, contract = lines.get(row["order_id"]) or (venue, None)
             found.append(_trade(row, row["trade_type"], contract))
-        return list({each.execution_id: each for each in found}.values())
+        return found
 
 
 def book_mark(

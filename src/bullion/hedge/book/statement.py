@@ -61,17 +61,27 @@ class StatementReport(msgspec.Struct, frozen=True):
 
 def compare_statement(text: str, ours: Iterable[Trade]) -> StatementReport:
     theirs, bad_lines = read_statement(text)
-    known = {trade.execution_id: trade for trade in ours}
-    differences = [
-        (execution_id, tuple(_differences(known[execution_id], trade)))
-        for execution_id, trade in theirs.items()
-        if execution_id in known
-    ]
+    matched = 0
+    missing: list[Trade] = []
+    different: list[Difference] = []
+    known: dict[str, list[Trade]] = {}
+    for trade in ours:
+        known.setdefault(trade.execution_id, []).append(trade)
+    for execution_id, own in known.items():
+        if execution_id not in theirs:
+            missing += own
+            continue
+        # A trade of the venue accounts for one fill: the one that is most like it.
+        found = [tuple(_differences(each, theirs[execution_id])) for each in own]
+        nearest = found.index(min(found, key=len))
+        matched += not found[nearest]
+        different += found[nearest]
+        missing += own[:nearest] + own[nearest + 1 :]
     return StatementReport(
-        matched=sum(not found for _, found in differences),
-        missing=tuple(trade for execution_id, trade in known.items() if execution_id not in theirs),
+        matched=matched,
+        missing=tuple(missing),
         extra=tuple(trade for execution_id, trade in theirs.items() if execution_id not in known),
-        different=tuple(each for _, found in differences for each in found),
+        different=tuple(different),
         bad_lines=bad_lines,
     )
 
