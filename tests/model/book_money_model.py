@@ -127,7 +127,7 @@ def deal_with_line_cover(
 ) -> Movement:
     """Under the policy `each`, on a line. `parts`: by id that was sent, the lots and their prices.
 
-    The weight is rounded for each id, and the cash is what the venue told.
+    The weight is rounded for each id, and the cash is what the venue told; without prices, the reference.
     """
     sign, lot_mg = -signed(order.side), Fraction(contract.lot_ng * contract.fineness_e4, 10**6 * E4)
     cover_mg = sum(nearest(lot_mg * sum(lots_e8 for lots_e8, _ in fills) / E8) for fills in parts)
@@ -136,7 +136,8 @@ def deal_with_line_cover(
         weight = Fraction(contract.lot_ng * lots_e8, contract.price_ng * E8)
         cash -= sign * nearest(weight * price_e6 * 100 / E6)
     reference = -nearest(Fraction(cover_mg, order.fine_mg) * order.reference_paise)
-    return _deal_and_cover(order, cover_mg, cash, reference)
+    told = any(price_e6 for fills in parts for _, price_e6 in fills)
+    return _deal_and_cover(order, cover_mg, cash if told else reference, reference)
 
 
 def _deal_and_cover(order: ClientOrder, cover_mg: int, cash: int, reference: int) -> Movement:

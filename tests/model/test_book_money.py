@@ -89,7 +89,7 @@ MARK = Mark(Quote(6_990_000_000, 7_010_000_000), 10 * NG_PER_G, 9_990, dollar=Qu
 MET: Counter[str] = Counter()
 EVERY_KIND = {
     *("deal", "waits", "close", "delete", "deleted while it waits", "each", "each refused", "each in part"),
-    *("each on a line", "each on a line, in two parts"),
+    *("each on a line", "each on a line, in two parts", "each on a line, untold"),
     *("telephone", "telephone in part", "dropped", "filled", "partly", "refused", "told late", "repeated"),
     *("currency", "planned", "kept", "day"),
 }
@@ -249,9 +249,12 @@ class Machine(RuleBasedStateMachine):
         MET["each in part" if covered < grams else "each"] += 1
 
     def _cover_on_a_line(self, placed: Order, order: ClientOrder, draw: Draw) -> None:
-        """In ounces, whose weight is no whole number of milligrams. Perhaps in two parts, each with an id."""
+        """In ounces, whose weight is no whole number of milligrams.
+
+        Perhaps in two parts, each with an id, and perhaps without a price.
+        """
         run, requests, step_e8 = self.deployment.run, self.dealings.requests, OUNCE.step_e8
-        price_e6, in_two = draw.other_price * 31_000, draw.kind == 2
+        price_e6, in_two, untold = draw.other_price * 31_000, draw.kind == 2, draw.fee == 333
         to_hedge = run(self.dealings.to_hedge(placed))
         parts: list[list[tuple[int, int]]] = []
         while True:
@@ -260,6 +263,7 @@ class Machine(RuleBasedStateMachine):
             steps = OUNCE.quantity_e8(request.fine_mg) // step_e8
             first = in_two and not parts
             lots = _split(steps // 2 if first else steps, 3 * draw.parts, price_e6)
+            lots = [(each, 0) for each, _ in lots] if untold else lots
             parts.append([(each * step_e8, told_e6) for each, told_e6 in lots])
             left_mg = request.fine_mg - OUNCE.fine_mg(sum(each for each, _ in parts[-1]))
             fills = self._fills(lots, step_e8)
@@ -277,6 +281,7 @@ class Machine(RuleBasedStateMachine):
         assert done.status == "open"
         self.orders[placed.id] = (done, order)
         MET["each on a line, in two parts" if in_two else "each on a line"] += 1
+        MET["each on a line, untold"] += untold
 
     def _send_on_a_line(self, sent_id: str) -> None:
         terms = msgspec.json.encode({"contract": OUNCE}).decode()
