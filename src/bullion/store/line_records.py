@@ -1,14 +1,24 @@
 """What a FIX line keeps in the store. See `bullion.hedge.fix.records`."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import count
 
 import msgspec
 
 from bullion.faults import StoreUnavailable
 from bullion.hedge.contract import Contract
-from bullion.hedge.fix.order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.codec import time_text
+from bullion.hedge.fix.order_effects import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned, StoredOrder
-from bullion.hedge.venue import Confirmed, Declined, Fill, FinalAnswer, ListedExecution, PartiallyFilled
+from bullion.hedge.venue import (
+    Confirmed,
+    Declined,
+    Fill,
+    FinalAnswer,
+    ListedExecution,
+    PartiallyFilled,
+    given_again,
+)
 from bullion.metals.rounding import half_up
 
 from .batch_loader import BatchLoader
@@ -87,7 +97,7 @@ class StoredLineRecords:
                 elif isinstance(each, OrderFinal):
                     await self._answer(transaction, each, at_us)
                 else:
-                    await self._list(transaction, self._broken(each, at_us), each.reason.value, each.message)
+                    await self._list_break(transaction, each, at_us)
 
         await self._engine.write("learn_of_line_orders", body)
 
@@ -110,6 +120,16 @@ class StoredLineRecords:
         row = await transaction.one("answer_line_order", *values, _encoded(answer), final.filled_e8)
         if row is not None and not isinstance(answer, Declined):
             await self._list(transaction, _filled(order, answer, at_us), "", "")
+
+    async def _list_break(self, transaction: Transaction, made: LineBreak, at_us: int) -> None:
+        execution = self._broken(made, at_us)
+        if made.reason is BreakReason.FOREIGN_ID:
+            for name in _names(execution):
+                known = await transaction.one("line_execution", self._line, name, execution.order_id)
+                if known is None or _is_repeat(known, execution, timed=made.at_us > 0):
+                    execution = msgspec.structs.replace(execution, execution_id=name)
+                    break
+        await self._list(transaction, execution, made.reason.value, made.message)
 
     async def _list(
         self, transaction: Transaction, execution: ListedExecution, reason: str, message: str
@@ -204,6 +224,27 @@ def _filled(order: LineOrder, answer: Confirmed | PartiallyFilled, at_us: int) -
         executed_at_us=max((each.at_us for each in answer.fills), default=0) or at_us,
         cursor="",
     )
+
+
+def _names(execution: ListedExecution) -> Iterator[str]:
+    """An execution that is not of our orders has the first free one: its id may be of another day."""
+    yield execution.execution_id
+    own = given_again(execution.execution_id, _day(execution.executed_at_us))
+    yield own
+    yield from (given_again(own, str(number)) for number in count(2))
+
+
+def _is_repeat(known: Row, execution: ListedExecution, *, timed: bool) -> bool:
+    """Whether the id that is known is of this execution. `timed`: whether the venue said when it was."""
+    if timed and known["executed_at_us"] == execution.executed_at_us:
+        return True
+    same_day = not timed or _day(known["executed_at_us"]) == _day(execution.executed_at_us)
+    terms = (execution.trade_type, execution.quantity_e4)
+    return same_day and (known["trade_type"], known["quantity_e4"]) == terms
+
+
+def _day(at_us: int) -> str:
+    return time_text(at_us)[:8]
 
 
 def _listed(row: Row) -> ListedExecution:

@@ -102,6 +102,7 @@ def read_report(message: Message) -> Report:
     if not kind or not state:
         raise ValueError("150 (ExecType) or 39 (OrdStatus) is missing.")
     is_fill, reason = kind in _FILL_TYPES, get(103, "")
+    replayed = get(43) == "Y" or get(97) == "Y"
     venue_order_id = get(37, "")
     return Report(
         client_order_id=get(11, ""),
@@ -117,13 +118,18 @@ def read_report(message: Message) -> Report:
         average_e6=_amount(6, get(6), _PRICE_PLACES, cut=True) or 0,
         last_e8=_amount(32, get(32), _QUANTITY_PLACES, required=is_fill) or 0,
         last_price_e6=_amount(31, get(31), _PRICE_PLACES, required=is_fill) or 0,
-        at_us=time_us(get(60) or get(52, "")),
+        at_us=_executed_us(get(60) or get(122), get(52, ""), replayed=replayed),
         reason=reason,
         text=get(58, "")[:200],
         question=get(790) or get(584, ""),
         execution_ref=get(19, ""),
-        replayed=get(43) == "Y" or get(97) == "Y",
+        replayed=replayed,
     )
+
+
+def _executed_us(text: str | None, sent: str, *, replayed: bool) -> int:
+    """0: not known, because a message that is sent again says only when that was."""
+    return 0 if replayed and not text else time_us(text or sent)
 
 
 def _amount(

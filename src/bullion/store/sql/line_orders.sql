@@ -70,5 +70,9 @@ FROM line_executions
 WHERE line = $1
 ON CONFLICT (line, execution_id, order_id) DO NOTHING
 
+-- name: line_execution
+SELECT trade_type, quantity_e4, executed_at_us FROM line_executions
+WHERE line = $1 AND execution_id = $2 AND order_id = $3
+
 -- name: line_executions
 SELECT * FROM line_executions WHERE line = $1 AND position > $2 ORDER BY position LIMIT $3
