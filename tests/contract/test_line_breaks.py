@@ -4,12 +4,17 @@ Each execution counts once, however often it is told, also after another process
 """
 
 from collections.abc import Iterator
+from itertools import permutations
+from uuid import UUID
 
 import pytest
 
 from bullion.booking.reconciliation import Reconciliation
+from bullion.hedge.contract import ONE_E8
 from bullion.hedge.fix.codec import Pair, message_of
 from bullion.hedge.fix.connection import Chunk
+from bullion.hedge.fix.order_effects import LineOrder
+from bullion.hedge.fix.orders import FILLS_WAIT_S
 from bullion.hedge.fix.profile import RESETTING, Profile
 from bullion.hedge.fix.report_handler import ReportHandler
 from bullion.metals.metal import Metal
@@ -35,6 +40,7 @@ class Line:
 
     def __init__(self, dealings: Dealings, profile: Profile = RESETTING) -> None:
         self._dealings = dealings
+        self._now = 1_000.0
         self._profile = profile
         self.records = StoredLineRecords(dealings.engine, "spot", contracts)
         self.reconciliation = Reconciliation(
@@ -50,9 +56,33 @@ class Line:
         """Another process gets the line."""
         now_us = lambda: self._dealings.now_us  # noqa: E731
         self._handler = ReportHandler(
-            line_of(1, self._profile), self.records, now_us, lambda: 1_000.0, keep_incoming=None
+            line_of(1, self._profile), self.records, now_us, lambda: self._now, keep_incoming=None
         )
         self._handler._tracker.logged_on(1, 0.0)
+
+    async def send(self, number: int = 1, grams: int = 100) -> str:
+        """An order to buy; its ClOrdID."""
+        order_id = str(UUID(int=number))
+        weights = (grams * 10_000, grams * 1_000, grams * ONE_E8)
+        await self.records.claim(
+            LineOrder(order_id, order_id, "main", GRAMS.instrument, "buy", *weights, GRAMS), 5
+        )
+        return order_id
+
+    async def settle(self) -> None:
+        """The line has waited long enough for the reports of fills."""
+        self._now += FILLS_WAIT_S
+        await self._handler._tick()
+
+    async def beyond(self) -> int:
+        """In grams, what was listed as no execution of an order."""
+        listed = await self.records.executions(0, 1_000)
+        signed = (
+            each.quantity_e4 if each.trade_type == "buy" else -each.quantity_e4
+            for each in listed
+            if each.order_id.startswith("ClOrdID")
+        )
+        return sum(signed) // 10_000
 
     async def hear(self, *pairs: Pair, **fields: object) -> None:
         """An ExecutionReport: a trade of 5 g, where `fields` say nothing else."""
@@ -115,3 +145,88 @@ async def test_another_trade_of_the_day_with_the_same_execution_id_counts(line: 
         for terms in ({}, {"t54": "2", "t32": 2, "t14": 2}, {"t32": 3, "t14": 3}):
             await line.hear(**terms, t60=MONDAY.replace("09:", f"2{len(terms)}:"))
     assert await line.exposure() == hedged(6, 3)
+
+
+# --- What the venue executed beyond our orders --------------------------------------------------------
+
+
+def our_fill(order_id: str, execution_id: str, quantity: int, total: int) -> dict[str, object]:
+    state = "2" if total >= 100 else "1"
+    return {
+        "t11": order_id,
+        "t37": "V1",
+        "t38": 100,
+        "t17": execution_id,
+        "t32": quantity,
+        "t14": total,
+        "t39": state,
+    }
+
+
+def our_total(order_id: str, total: int, venue_order_id: str = "V1") -> dict[str, object]:
+    terms = {"t11": order_id, "t37": venue_order_id, "t38": 100, "t17": "0", "t150": "I"}
+    return {**terms, "t39": "2", "t32": None, "t14": total}
+
+
+async def test_what_is_beyond_an_order_is_listed_once_whatever_process_hears_of_it(line: Line) -> None:
+    for number, places in enumerate(permutations(range(4)), 1):
+        order_id, before = await line.send(number), await line.beyond()
+        told = [
+            our_fill(order_id, "E1", 60, 60),
+            our_fill(order_id, "E2", 50, 110),
+            our_fill(order_id, "E3", 50, 160),
+            our_total(order_id, 160),
+        ]
+        for place in places:
+            line.begin()
+            await line.hear(**told[place])
+            await line.hear(**told[place])
+            await line.settle()
+        assert await line.beyond() - before == 60, places
+
+
+async def test_what_is_executed_later_is_listed_beside_what_another_process_listed(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**our_fill(order_id, "E1", 100, 100))
+    await line.hear(**our_total(order_id, 110))
+    line.begin()
+    await line.hear(**our_fill(order_id, "E2", 10, 110))
+    assert await line.beyond() == 10
+    line.begin()
+    await line.hear(**our_fill(order_id, "E3", 50, 160))
+    assert await line.beyond() == 60
+    line.begin()
+    await line.hear(**{**our_fill(order_id, "E4", 10, 150), "t150": "H", "t19": "E2"})
+    assert await line.beyond() == 50
+
+
+async def test_a_correction_is_listed_as_the_difference_by_whatever_process_hears_of_it(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**our_fill(order_id, "E1", 100, 100))
+    changes = [("G", "E2", "E1", 150, 50), ("G", "E3", "E2", 160, 60), ("H", "E4", "E3", 160, -100)]
+    for kind, execution_id, changed, quantity, beyond in changes:
+        line.begin()
+        report = {**our_fill(order_id, execution_id, quantity, quantity), "t150": kind, "t19": changed}
+        await line.hear(**report)
+        await line.hear(**our_total(order_id, quantity))
+        line.begin()
+        await line.hear(**report)
+        await line.hear(**our_total(order_id, quantity))
+        assert await line.beyond() == beyond
+
+
+async def test_a_second_order_with_our_id_is_listed_once_by_whatever_process_hears_of_it(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**our_fill(order_id, "E1", 40, 40))
+    await line.hear(**{**our_fill(order_id, "E2", 100, 100), "t37": "V2"})
+    assert await line.beyond() == 100
+    for total, beyond in ((100, 100), (120, 120)):
+        line.begin()
+        await line.hear(**our_total(order_id, total, "V2"))
+        assert await line.beyond() == beyond
+    line.begin()
+    await line.hear(**our_fill(order_id, "E3", 60, 100))
+    assert await line.beyond() == 120
+    line.begin()
+    await line.hear(**our_total(order_id, 130, "V2"))
+    assert await line.beyond() == 130

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
+from copy import deepcopy
 
 import msgspec
 
-from bullion.hedge.fix.order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.order_effects import FillSeen, LineBreak, LineOrder, OrderFinal, OrderSeen, Seen
 from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.venue import Declined, ListedExecution
 
@@ -19,6 +20,7 @@ class MemoryRecords:
         self.sent: set[str] = set()
         self.listed: list[ListedExecution] = []
         self.breaks: list[LineBreak] = []
+        self.seen: dict[str, Seen] = {}
 
     async def claim(self, order: LineOrder, at_us: int) -> LineOrder | None:
         await asyncio.sleep(self.WRITE_S)
@@ -41,22 +43,30 @@ class MemoryRecords:
 
     async def find(self, order_id: str) -> StoredOrder | None:
         await asyncio.sleep(self.READ_S)
-        return self.orders.get(order_id)
+        return self._with_seen(self.orders.get(order_id))
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None:
         await asyncio.sleep(self.READ_S)
         found = (each for each in self.orders.values() if each.order.client_order_id == client_order_id)
-        return next(found, None)
+        return self._with_seen(next(found, None))
+
+    def _with_seen(self, stored: StoredOrder | None) -> StoredOrder | None:
+        seen = None if stored is None else deepcopy(self.seen.get(stored.order.client_order_id))
+        return stored if stored is None or seen is None else msgspec.structs.replace(stored, seen=seen)
 
     async def unsettled(self) -> Sequence[StoredOrder]:
         await asyncio.sleep(self.READ_S)
-        return [each for each in self.orders.values() if each.answer is None and not each.unknown]
+        open_ = [each for each in self.orders.values() if each.answer is None and not each.unknown]
+        return [found for each in open_ if (found := self._with_seen(each)) is not None]
 
     async def learn(self, learned: Sequence[Learned], at_us: int) -> None:
         await asyncio.sleep(self.WRITE_S)
         for each in learned:
-            if isinstance(each, LineBreak):
-                self.breaks.append(each)
+            if isinstance(each, LineBreak | OrderSeen):
+                if isinstance(each, LineBreak):
+                    self.breaks.append(each)
+                if each.seen is not None:
+                    self.seen[each.seen.name] = deepcopy(each.seen)
                 continue
             found = self.orders.get(each.order.order_id) or StoredOrder(each.order)
             if isinstance(each, FillSeen):

@@ -128,7 +128,7 @@ COPIED: tuple[BrokerTable, ...] = (
     *_of_broker("book_positions", "book_terms", "book_entries", "book_rules", "hedge_contracts"),
     *_of_broker("held_contracts", "covers", "cover_fills", "cover_marks", "currency_deals", "rate_candles"),
     BrokerTable("fix_lines", LINE, "name", fixed={"until_us": "0::BIGINT"}),
-    *_of_line("line_orders", "line_fills", "line_executions", "line_states", "line_wishes"),
+    *_of_line("line_orders", "line_fills", "line_executions", "line_seen", "line_states", "line_wishes"),
     BrokerTable("venue_orders", BROKER, "broker", turn=Turn.VENUE),
     BrokerTable("ticks", BROKER, "broker", fixed={"version": "{rates_version}::BIGINT"}, turn=Turn.LAST),
 )

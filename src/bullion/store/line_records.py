@@ -8,7 +8,15 @@ import msgspec
 from bullion.faults import StoreUnavailable
 from bullion.hedge.contract import Contract
 from bullion.hedge.fix.codec import time_text
-from bullion.hedge.fix.order_effects import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
+from bullion.hedge.fix.order_effects import (
+    BreakReason,
+    FillSeen,
+    LineBreak,
+    LineOrder,
+    OrderFinal,
+    OrderSeen,
+    Seen,
+)
 from bullion.hedge.fix.records import Learned, StoredOrder
 from bullion.hedge.venue import (
     Confirmed,
@@ -88,7 +96,11 @@ class StoredLineRecords:
         return await self._engine.read("line_orders_unsettled", body)
 
     async def learn(self, learned: Sequence[Learned], at_us: int) -> None:
+        seen = [each.seen for each in learned if isinstance(each, OrderSeen | LineBreak) and each.seen]
+
         async def body(transaction: Transaction) -> None:
+            for name, text in {each.name: msgspec.json.encode(each).decode() for each in seen}.items():
+                await transaction.run("put_line_seen", self._line, name, text)
             for each in learned:
                 if isinstance(each, FillSeen):
                     fill = each.fill
@@ -96,7 +108,7 @@ class StoredLineRecords:
                     await transaction.run("insert_line_fill", self._line, each.order.client_order_id, *values)
                 elif isinstance(each, OrderFinal):
                     await self._answer(transaction, each, at_us)
-                else:
+                elif isinstance(each, LineBreak):
                     await self._list_break(transaction, each, at_us)
 
         await self._engine.write("learn_of_line_orders", body)
@@ -176,6 +188,13 @@ class StoredLineRecords:
 
         return await self._engine.read(query, body)
 
+    async def _seen(self, transaction: Transaction, line: str, name: str) -> Seen | None:
+        row = await transaction.one("line_seen", line, name)
+        try:
+            return None if row is None else msgspec.json.decode(row["seen"], type=Seen)
+        except (msgspec.DecodeError, msgspec.ValidationError) as error:
+            raise StoreUnavailable(f"line_seen {name} cannot be read: {error}") from error
+
     async def _stored(self, transaction: Transaction, row: Row) -> StoredOrder:
         try:
             order = msgspec.json.decode(row["terms"], type=LineOrder)
@@ -194,6 +213,7 @@ class StoredLineRecords:
             row["filled_e8"],
             row["state"] == "unknown",
             "" if row["line"] == self._line else row["line"],
+            await self._seen(transaction, row["line"], row["client_order_id"]),
         )
 
 

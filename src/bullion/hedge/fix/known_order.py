@@ -4,7 +4,7 @@ import msgspec
 
 from bullion.hedge.venue import TOTAL, Confirmed, Declined, Fill, FinalAnswer, PartiallyFilled
 
-from .order_effects import LineOrder
+from .order_effects import LineOrder, Seen
 from .order_messages import Report
 
 
@@ -27,37 +27,27 @@ class KnownOrder(msgspec.Struct):
     sent_at: float
     line: int
     """On which line it was sent last; 0: on one that was closed before this process got the line."""
+    seen: Seen
     fills: dict[str, Fill] = {}
     """By their ExecIDs. To be changed by `add_fill` alone."""
     answer: FinalAnswer | None = None
     filled_e8: int = 0
     """The largest total that the venue named; with an answer, the total of that answer."""
     average_e6: int = 0
-    venue_order_id: str = ""
     closed: Closed | None = None
     settle_at: float | None = None
     questions: list[Question] = msgspec.field(default_factory=list)
-    breaks: set[str] = msgspec.field(default_factory=set)
-
     listed_e8: int = 0
     """The total of `fills`."""
-    trades: dict[str, int] = {}
-    """By its ExecID, the quantity of every trade as the venue named it last: also if it does not count."""
-    beyond_e8: int = 0
-    """The total of trades that do not count, and of what corrections added to others."""
-    excess_e8: int = 0
-    """How much was listed as breaks, because the venue executed more than counts."""
-    others: dict[str, int] = {}
-    """How much was listed as breaks of each other order that the venue has under this id, by its OrderID."""
 
     @property
     def traded_e8(self) -> int:
         """The total of all trades that were reported."""
-        return self.listed_e8 + self.beyond_e8
+        return self.listed_e8 + self.seen.beyond_e8
 
     def add_fill(self, fill: Fill) -> None:
         self.fills[fill.execution_id] = fill
-        self.trades[fill.execution_id] = fill.quantity_e8
+        self.seen.trades.setdefault(fill.execution_id, fill.quantity_e8)
         self.listed_e8 += fill.quantity_e8
 
 
@@ -73,7 +63,7 @@ def rest_of(known: KnownOrder, filled_e8: int) -> Fill:
 
 def final_answer(known: KnownOrder, fills: tuple[Fill, ...]) -> FinalAnswer:
     order = known.order
-    execution_id = known.venue_order_id or order.client_order_id
+    execution_id = known.seen.venue_order_id or order.client_order_id
     message = known.closed.message if known.closed else ""
     left_mg = max(order.fine_mg - order.contract.fine_mg(known.filled_e8), 0)
     whole = known.filled_e8 >= order.quantity_e8

@@ -43,6 +43,23 @@ class BreakReason(StrEnum):
     """A field is missing or cannot be read, so the report proves nothing."""
 
 
+class Seen(msgspec.Struct):
+    """What was seen of an order besides its fills and its answer, for whoever has the line later."""
+
+    name: str
+    """Its ClOrdID. Of orders that are not ours, see `foreign_name`."""
+    venue_order_id: str = ""
+    trades: dict[str, int] = {}
+    """By its ExecID, the quantity of every trade as the venue named it last: also if it does not count."""
+    beyond_e8: int = 0
+    """The total of trades that do not count, and of what corrections added to others."""
+    excess_e8: int = 0
+    """How much was listed as breaks, because the venue executed more than counts."""
+    others: dict[str, int] = {}
+    """How much was listed as breaks of each other order that the venue has under this id, by its OrderID."""
+    breaks: set[str] = set()
+
+
 class LineBreak(msgspec.Struct, frozen=True):
     """A report that contradicts what the line sent or saw. A person has to look at it."""
 
@@ -56,6 +73,8 @@ class LineBreak(msgspec.Struct, frozen=True):
     price_e6: int
     at_us: int
     message: str
+    seen: Seen | None = None
+    """To be stored with it."""
 
 
 class FillSeen(msgspec.Struct, frozen=True):
@@ -67,6 +86,12 @@ class OrderFinal(msgspec.Struct, frozen=True):
     order: LineOrder
     answer: FinalAnswer
     filled_e8: int
+
+
+class OrderSeen(msgspec.Struct, frozen=True):
+    """To be stored: something was heard of an order that is no fill, answer or break."""
+
+    seen: Seen
 
 
 class OrderUnknown(msgspec.Struct, frozen=True):
@@ -95,4 +120,4 @@ class Ask(msgspec.Struct, frozen=True):
     order: LineOrder
 
 
-Effect = FillSeen | OrderFinal | OrderUnknown | DuplicateSeen | StatusAnswered | LineBreak | Ask
+Effect = FillSeen | OrderSeen | OrderFinal | OrderUnknown | DuplicateSeen | StatusAnswered | LineBreak | Ask

@@ -54,8 +54,8 @@ class OrderQuestions:
         if self._profile.echoes_question:
             del known.questions[:-_OPEN_MAX]
         pairs: list[Pair] = [(35, "H"), (11, order.client_order_id), (790, question.question_id)]
-        if known.venue_order_id:
-            pairs.append((37, known.venue_order_id))
+        if known.seen.venue_order_id:
+            pairs.append((37, known.seen.venue_order_id))
         return question.question_id, [*pairs, (54, order.side), *security(order.contract, self._profile)]
 
     def _ask_for_all(self, known: KnownOrder, now: float) -> tuple[str, list[Pair]]:

@@ -25,7 +25,9 @@ from .order_effects import (
     LineBreak,
     LineOrder,
     OrderFinal,
+    OrderSeen,
     OrderUnknown,
+    Seen,
     StatusAnswered,
 )
 from .order_messages import DUPLICATE, UNKNOWN, Report, new_order, read_report
@@ -74,6 +76,7 @@ class OrderTracker:
         fills: Iterable[Fill] = (),
         answer: FinalAnswer | None = None,
         filled_e8: int = 0,
+        seen: Seen | None = None,
     ) -> None:
         """Add an order that was sent by another process, or that this one no longer remembered.
 
@@ -81,7 +84,10 @@ class OrderTracker:
         this process began: if another process had the line in between, `forget_all` comes before the logon.
         """
         if order.client_order_id not in self._known:
-            known = KnownOrder(order, 0.0, 0, answer=answer, filled_e8=filled_e8)
+            seen = seen or Seen(order.client_order_id)
+            known = KnownOrder(order, 0.0, 0, seen, answer=answer, filled_e8=filled_e8)
+            if answer is not None and answer.execution_id != order.client_order_id:
+                seen.venue_order_id = answer.execution_id
             for each in {each.execution_id: each for each in fills}.values():
                 known.add_fill(each)
             self._known[order.client_order_id] = known
@@ -119,7 +125,8 @@ class OrderTracker:
         """It is about to be sent. Until `send`, no answer proves that the venue does not know it."""
         known = self._known.get(order.client_order_id)
         if known is None:
-            known = self._known[order.client_order_id] = KnownOrder(order, inf, self._line)
+            known = KnownOrder(order, inf, self._line, Seen(order.client_order_id))
+            self._known[order.client_order_id] = known
         known.order, known.sent_at, known.line = order, inf, self._line
 
     def give_up(self, client_order_id: str, now: float) -> None:
@@ -197,9 +204,9 @@ class OrderTracker:
 
     def _add_break(self, known: KnownOrder, made: LineBreak) -> None:
         """Each execution of an order breaks once."""
-        if made.execution_id not in known.breaks:
-            known.breaks.add(made.execution_id)
-            self._effects.append(made)
+        if made.execution_id not in known.seen.breaks:
+            known.seen.breaks.add(made.execution_id)
+            self._effects.append(msgspec.structs.replace(made, seen=known.seen))
 
     def _mass_report(self, message: Message, now: float) -> None:
         """One of the reports that answer a question for all orders. After the last one, who is missing."""
@@ -236,12 +243,13 @@ class OrderTracker:
 
     def _believe(self, known: KnownOrder, report: Report, now: float) -> None:
         is_answer = self._questions.close(known, report)
-        if known.venue_order_id and report.venue_order_id not in ("", known.venue_order_id):
+        seen = known.seen
+        if seen.venue_order_id and report.venue_order_id not in ("", seen.venue_order_id):
             self._other_order(known, report, is_answer=is_answer)
             return
         if report.venue_order_id:
-            known.venue_order_id = report.venue_order_id
-        if report.is_fill and report.execution_id not in known.trades:
+            seen.venue_order_id = report.venue_order_id
+        if report.is_fill and report.execution_id not in seen.trades:
             self._fill(known, report)
         if known.answer is not None:
             if report.filled_e8 > known.filled_e8:
@@ -264,10 +272,10 @@ class OrderTracker:
     def _other_order(self, known: KnownOrder, report: Report, *, is_answer: bool) -> None:
         """The venue has two orders with one ClOrdID. What it says of the second is not about the first."""
         other, total_e8 = report.venue_order_id, max(report.filled_e8, report.last_e8)
-        new_e8 = total_e8 - known.others.get(other, 0)
+        new_e8 = total_e8 - known.seen.others.get(other, 0)
         if new_e8 > 0:  # Its fills are listed once, whatever later reports say of them.
-            known.others[other] = total_e8
-            text = f"The venue has two orders with this id: {known.venue_order_id}, {other}."
+            known.seen.others[other] = total_e8
+            text = f"The venue has two orders with this id: {known.seen.venue_order_id}, {other}."
             made = break_of(BreakReason.OVERFILL, report, known.order, text)
             named = made.execution_id if report.is_fill else f"total:{other}:{total_e8}"
             self._add_break(known, msgspec.structs.replace(made, execution_id=named, quantity_e8=new_e8))
@@ -281,8 +289,9 @@ class OrderTracker:
         """A fill that was not seen before."""
         allowed_e8 = known.order.quantity_e8 if known.answer is None else known.filled_e8
         if known.listed_e8 + report.last_e8 > allowed_e8:
-            known.trades[report.execution_id] = report.last_e8
-            known.beyond_e8 += report.last_e8
+            known.seen.trades[report.execution_id] = report.last_e8
+            known.seen.beyond_e8 += report.last_e8
+            self._add(OrderSeen(known.seen))
             made = break_of(BreakReason.OVERFILL, report, known.order, "Filled beyond it.")
             self._list_excess(known, known.traded_e8 - allowed_e8, made)
             return
@@ -293,29 +302,30 @@ class OrderTracker:
     def _list_excess(self, known: KnownOrder, excess_e8: int, made: LineBreak) -> None:
         """The venue executed so much more than counts. Fills and totals tell of the same: each part is listed
         once, by whatever tells of it first."""
-        new_e8 = excess_e8 - known.excess_e8
+        new_e8 = excess_e8 - known.seen.excess_e8
         if new_e8 > 0:
-            known.excess_e8 = excess_e8
+            known.seen.excess_e8 = excess_e8
             self._add_break(known, msgspec.structs.replace(made, quantity_e8=new_e8))
 
     def _change_trade(self, known: KnownOrder, report: Report) -> None:
         """A trade was cancelled or corrected. Nothing is undone here: the desk has to see it."""
-        before_e8 = known.trades.get(report.execution_ref)
+        seen = known.seen
+        before_e8 = seen.trades.get(report.execution_ref)
         is_known = before_e8 is not None
         if before_e8 is None:  # It counts as far as the venue's total says more than the fills.
             counted_e8 = max(known.filled_e8 - known.listed_e8, 0)
             before_e8 = report.last_e8 if report.kind == "H" else min(report.last_e8, counted_e8)
         after_e8 = 0 if report.kind == "H" else report.last_e8 or before_e8
         made = changed_trade(known, report, before_e8, after_e8)
-        if made.execution_id in known.breaks:
+        if made.execution_id in seen.breaks:
             return
         self._add_break(known, made)
-        known.trades[made.execution_id] = after_e8  # A further correction may name it by this one.
+        seen.trades[made.execution_id] = after_e8  # A further correction may name it by this one.
         if is_known:
-            known.trades[report.execution_ref] = after_e8
+            seen.trades[report.execution_ref] = after_e8
         if after_e8 > before_e8:  # The venue's total will say so, too.
-            known.beyond_e8 += after_e8 - before_e8
-            known.excess_e8 += after_e8 - before_e8
+            seen.beyond_e8 += after_e8 - before_e8
+            seen.excess_e8 += after_e8 - before_e8
 
     def _settle(self, known: KnownOrder, now: float) -> None:
         """The final answer, if there is one by now."""
@@ -354,7 +364,7 @@ class OrderTracker:
             self._add(StatusAnswered(known.order, "", "An answer to no question of this line."))
             return
         self._questions.forget(known, question)
-        heard_of = known.venue_order_id or known.fills or known.filled_e8 or known.answer or known.closed
+        heard_of = known.seen.venue_order_id or known.fills or known.filled_e8 or known.answer or known.closed
         begin = known.sent_at if known.line else self._first_logon_at
         early = begin is None or question.asked_at - begin < self._profile.unknown_after_s
         if heard_of or early or known.line > self._line:
@@ -388,7 +398,7 @@ class OrderTracker:
         is_proof = (
             message.get(373) not in (None, "99") if message.type == "3" else message.get(380) in _NOT_TAKEN
         )
-        heard_of = known.venue_order_id or known.fills or known.filled_e8
+        heard_of = known.seen.venue_order_id or known.fills or known.filled_e8
         if known.answer is not None or not is_proof or heard_of or known.order.sends > 1:
             self._add(Ask(known.order))
             return

@@ -7,7 +7,7 @@ import msgspec
 
 from bullion.hedge.venue import Fill, FinalAnswer, ListedExecution
 
-from .order_effects import FillSeen, LineBreak, LineOrder, OrderFinal
+from .order_effects import FillSeen, LineBreak, LineOrder, OrderFinal, OrderSeen, Seen
 
 
 class StoredOrder(msgspec.Struct, frozen=True):
@@ -21,9 +21,10 @@ class StoredOrder(msgspec.Struct, frozen=True):
     """The venue proved that it does not know it: it may be sent again."""
     elsewhere: str = ""
     """The line that it was sent on, if that is another one."""
+    seen: Seen | None = None
 
 
-Learned = FillSeen | OrderFinal | LineBreak
+Learned = FillSeen | OrderFinal | OrderSeen | LineBreak
 
 
 class LineRecords(Protocol):

@@ -35,13 +35,14 @@ from .order_effects import (
     LineBreak,
     LineOrder,
     OrderFinal,
+    OrderSeen,
     OrderUnknown,
     StatusAnswered,
 )
 from .orders import OrderTracker
 from .pending_calls import PendingCalls
 from .profile import Line
-from .records import LineRecords, StoredOrder
+from .records import Learned, LineRecords, StoredOrder
 from .session_effects import LineState, LostInWrite, NotLoggedOn
 from .step_queue import StepQueue
 from .tradeability import MARKET_TYPES, MarketStatus
@@ -157,7 +158,7 @@ class ReportHandler:
             self._is_up.set()
 
     def _restore(self, stored: StoredOrder) -> None:
-        self._tracker.restore(stored.order, stored.fills, stored.answer, stored.filled_e8)
+        self._tracker.restore(stored.order, stored.fills, stored.answer, stored.filled_e8, stored.seen)
         if stored.answer is not None:
             self._remember(stored.order.client_order_id)
 
@@ -202,7 +203,7 @@ class ReportHandler:
             self._tick_later()
 
     async def _apply(self, effects: Sequence[Effect]) -> None:
-        learned = [each for each in effects if isinstance(each, FillSeen | OrderFinal | LineBreak)]
+        learned = [each for each in effects if isinstance(each, Learned)]
         if learned:
             await self._from_store(self._records.learn, learned, self._now_us())
         for each in effects:
@@ -212,7 +213,7 @@ class ReportHandler:
 
     def _tell(self, effect: Effect) -> None:
         match effect:
-            case FillSeen():
+            case FillSeen() | OrderSeen():
                 pass
             case OrderFinal():
                 named = effect.order.client_order_id

@@ -97,7 +97,7 @@ class FixVenue(ReportHandler):
             # It cannot be sent, or has no number yet: it was never sent, because the record comes first.
             return UnknownOrder()
         if stored is not None:
-            self._tracker.restore(order, stored.fills)
+            self._tracker.restore(order, stored.fills, seen=stored.seen)
         return await self._ask(order)
 
     async def instruments(self, broker: str, named: Collection[str]) -> Mapping[str, Tradeability]:

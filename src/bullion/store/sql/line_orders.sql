@@ -59,6 +59,13 @@ SET state = 'final', answer = excluded.answer, filled_e8 = excluded.filled_e8
 WHERE sent.state <> 'final'
 RETURNING order_id
 
+-- name: line_seen
+SELECT seen FROM line_seen WHERE line = $1 AND name = $2
+
+-- name: put_line_seen
+INSERT INTO line_seen (line, name, seen) VALUES ($1, $2, $3)
+ON CONFLICT (line, name) DO UPDATE SET seen = excluded.seen
+
 -- name: insert_line_execution
 INSERT INTO line_executions (
     line, position, execution_id, order_id, instrument, trade_type, quantity_e4, executed_at_us, reason, message
