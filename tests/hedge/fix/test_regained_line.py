@@ -160,3 +160,30 @@ def test_a_line_that_no_other_process_had_keeps_what_it_knows() -> None:
         await ours.end()
 
     on_stage(work, Faults(at={Fault.SWALLOWED: [1]}))
+
+
+@pytest.mark.parametrize("dies_after_s", [0.5, 600])
+def test_an_order_that_the_venue_took_and_forgot_is_not_sent_again_by_another_process(
+    dies_after_s: float,
+) -> None:
+    """As of the day before: many venues know the orders of their trading day alone."""
+
+    async def work(stage: Stage) -> None:
+        stage.behaviour.mode = Mode.HOLD
+        line, one = SharedLine(), request()
+        ours, theirs = Node(stage, line), Node(stage, line)
+        await ours.take()
+        sending = asyncio.ensure_future(ours.venue.submit(one))
+        await asyncio.sleep(dies_after_s)
+        await ours.end()
+        await asyncio.gather(sending, return_exceptions=True)
+        stage.acceptor.exchange._book.execute("DELETE FROM orders")
+        await theirs.take()
+        await asyncio.sleep(6)
+        answer = await theirs.venue.order_status(one)
+        assert isinstance(answer, Unconfirmed)
+        assert "Not known to the venue, asked before it." in answer.message
+        assert await theirs.venue.submit(one) == Duplicate()
+        await theirs.end()
+
+    on_stage(work)

@@ -36,6 +36,9 @@ from .profile import Profile, UnknownForm
 
 FILLS_WAIT_S = 0.3
 """How long an order that is filled by its total waits for the reports of its fills."""
+_TAKEN_WAIT_S = 0.2
+"""How long an order has to be without a final answer until it is stored that the venue took it. Most have one
+sooner, so they cost no further write."""
 _CLOSED_STATES = {"4": "canceled", "C": "expired", "3": "done for the day", "8": "rejected"}
 _NOT_TAKEN = ("2", "3", "5")
 """Business reject reasons that prove the order was not taken: unknown security, message not supported, field
@@ -52,6 +55,8 @@ class OrderTracker:
         self._questions = OrderQuestions(profile)
         self._settling: set[str] = set()
         """Orders that wait for the reports of their fills."""
+        self._taken_by_venue: dict[str, float] = {}
+        """When to store that the venue took an order."""
         self._line = 0
         self._first_logon_at: float | None = None
         self._effects: list[Effect] = []
@@ -68,7 +73,7 @@ class OrderTracker:
     @property
     def settling(self) -> bool:
         """Whether `tick` has something to wait for."""
-        return bool(self._settling)
+        return bool(self._settling or self._taken_by_venue)
 
     def restore(
         self,
@@ -100,6 +105,7 @@ class OrderTracker:
         """Another process had the line: what is known here is old, and orders to restore may be new."""
         self._known.clear()
         self._settling.clear()
+        self._taken_by_venue.clear()
         self._first_logon_at = None
 
     def unsettled(self) -> Sequence[LineOrder]:
@@ -188,11 +194,16 @@ class OrderTracker:
         return self._taken()
 
     def tick(self, now: float) -> list[Effect]:
-        """Settle orders that waited long enough for the reports of their fills."""
+        """Settle orders that waited long enough for the reports of their fills. Of those that the venue took
+        and has not ended, have it stored: no other process may take them for unknown to it."""
         waiting = [self._known[each] for each in self._settling if each in self._known]
         for known in waiting:
             if known.settle_at is not None and known.settle_at <= now:
                 self._settle(known, now)
+        for named in [each for each, at in self._taken_by_venue.items() if at <= now]:
+            del self._taken_by_venue[named]
+            if named in self._known:
+                self._add(OrderSeen(self._known[named].seen))
         return self._taken()
 
     def _taken(self) -> list[Effect]:
@@ -247,8 +258,9 @@ class OrderTracker:
         if seen.venue_order_id and report.venue_order_id not in ("", seen.venue_order_id):
             self._other_order(known, report, is_answer=is_answer)
             return
-        if report.venue_order_id:
+        if report.venue_order_id and not seen.venue_order_id:
             seen.venue_order_id = report.venue_order_id
+            self._taken_by_venue[seen.name] = now + _TAKEN_WAIT_S
         if report.is_fill and report.execution_id not in seen.trades:
             self._fill(known, report)
         if known.answer is not None:
@@ -348,6 +360,7 @@ class OrderTracker:
             fills.append(rest_of(known, filled_e8))
         known.filled_e8 = filled_e8
         known.answer = final_answer(known, tuple(fills))
+        self._taken_by_venue.pop(order.client_order_id, None)
         self._add(OrderFinal(order, known.answer, filled_e8))
 
     def _unknown(self, known: KnownOrder, question_id: str, *, replayed: bool, text: str) -> None:
