@@ -147,6 +147,42 @@ async def test_another_trade_of_the_day_with_the_same_execution_id_counts(line: 
     assert await line.exposure() == hedged(6, 3)
 
 
+@pytest.mark.parametrize("named", [{"t37": "V9"}, {"t11": "1"}, {"t11": "1", "t37": "V9"}])
+async def test_a_total_of_an_order_that_is_not_ours_counts_its_trades_once(
+    line: Line, named: dict[str, object]
+) -> None:
+    """The venue says that it is canceled or done for the day, with the total of the trades that it told."""
+    trades: list[dict[str, object]] = [
+        {"t17": "E1", "t39": "1", "t32": 2, "t14": 2},
+        {"t17": "E2", "t39": "1", "t32": 1, "t14": 3},
+    ]
+    reports = [{"t17": f"R{kind}", "t150": kind, "t39": kind, "t32": 0, "t14": 3} for kind in "43"]
+    for each in (*trades, *reports, *trades):
+        line.begin()
+        await line.hear(**named, **each)
+    assert await line.exposure() == hedged(3, 2)
+    await line.hear(**named, t17="R5", t150="3", t39="3", t32=0, t14=4)
+    assert await line.exposure() == hedged(4, 3), "a trade that was not heard of is in the total"
+    line.begin()
+    await line.hear(**named, t17="E3", t32=1, t14=4)
+    assert await line.exposure() == hedged(4, 3)
+
+
+@pytest.mark.parametrize("named", [{}, {"t11": "1", "t37": "V9"}], ids=["without-ids", "with-theirs"])
+async def test_a_trade_that_is_not_of_our_orders_counts_as_it_was_changed(
+    line: Line, named: dict[str, object]
+) -> None:
+    await line.hear(**named)
+    line.begin()
+    for _ in range(2):
+        await line.hear(**named, t17="E2", t19="E1", t150="G", t32=7, t14=7)
+    assert await line.exposure() == hedged(7, 2)
+    line.begin()
+    for _ in range(2):
+        await line.hear(**named, t17="E3", t19="E2", t150="H", t39="4", t32=None, t14=0)
+    assert await line.exposure() == hedged(0, 3)
+
+
 # --- What the venue executed beyond our orders --------------------------------------------------------
 
 
@@ -230,3 +266,13 @@ async def test_a_second_order_with_our_id_is_listed_once_by_whatever_process_hea
     line.begin()
     await line.hear(**our_total(order_id, 130, "V2"))
     assert await line.beyond() == 130
+
+
+async def test_a_total_of_other_terms_counts_its_trades_once(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**our_fill(order_id, "E1", 100, 100))
+    line.begin()
+    await line.hear(**our_fill(order_id, "E2", 40, 40) | {"t37": "V2", "t54": "2"})
+    line.begin()
+    await line.hear(**our_total(order_id, 40, "V2") | {"t54": "2", "t150": "4", "t39": "4", "t17": "R1"})
+    assert await line.beyond() == -40

@@ -50,6 +50,10 @@ class MemoryRecords:
         found = (each for each in self.orders.values() if each.order.client_order_id == client_order_id)
         return self._with_seen(next(found, None))
 
+    async def find_seen(self, name: str) -> Seen | None:
+        await asyncio.sleep(self.READ_S)
+        return deepcopy(self.seen.get(name))
+
     def _with_seen(self, stored: StoredOrder | None) -> StoredOrder | None:
         seen = None if stored is None else deepcopy(self.seen.get(stored.order.client_order_id))
         return stored if stored is None or seen is None else msgspec.structs.replace(stored, seen=seen)

@@ -9,7 +9,6 @@ from bullion.faults import StoreUnavailable
 from bullion.hedge.contract import Contract
 from bullion.hedge.fix.codec import time_text
 from bullion.hedge.fix.order_effects import (
-    BreakReason,
     FillSeen,
     LineBreak,
     LineOrder,
@@ -88,6 +87,9 @@ class StoredLineRecords:
     async def find_sent(self, client_order_id: str) -> StoredOrder | None:
         return await self._one("line_order_sent", client_order_id)
 
+    async def find_seen(self, name: str) -> Seen | None:
+        return await self._engine.read("line_seen", lambda open_: self._seen(open_, self._line, name))
+
     async def unsettled(self) -> Sequence[StoredOrder]:
         async def body(transaction: Transaction) -> list[StoredOrder]:
             rows = await transaction.all("line_orders_unsettled", self._line)
@@ -135,7 +137,7 @@ class StoredLineRecords:
 
     async def _list_break(self, transaction: Transaction, made: LineBreak, at_us: int) -> None:
         execution = self._broken(made, at_us)
-        if made.reason is BreakReason.FOREIGN_ID:
+        if made.order is None:
             for name in _names(execution):
                 known = await transaction.one("line_execution", self._line, name, execution.order_id)
                 if known is None or _is_repeat(known, execution, timed=made.at_us > 0):

@@ -5,7 +5,7 @@ import msgspec
 from .codec import Message
 from .known_order import KnownOrder
 from .order_effects import BreakReason, LineBreak, LineOrder
-from .order_messages import Report, price_text, quantity_text
+from .order_messages import CANCELLED_TRADE, Report, price_text, quantity_text
 
 
 def other_terms(order: LineOrder, report: Report) -> str:
@@ -59,17 +59,22 @@ def excess_of_total(known: KnownOrder, total_e8: int) -> LineBreak:
     )
 
 
-def changed_trade(known: KnownOrder, report: Report, before_e8: int, after_e8: int) -> LineBreak:
+def total_break(made: LineBreak, named: str, total_e8: int, new_e8: int) -> LineBreak:
+    """What the total of an order, named by an id of it, says more than its trades."""
+    return msgspec.structs.replace(made, execution_id=f"total:{named}:{total_e8}", quantity_e8=new_e8)
+
+
+def changed_trade(
+    order: LineOrder | None, report: Report, price_e6: int, before_e8: int, after_e8: int
+) -> LineBreak:
     """The venue cancelled or corrected a trade. Listed is the difference: a cancelled purchase is a sale."""
-    fill = known.fills.get(report.execution_ref)
-    price_e6 = report.last_price_e6 or (fill.price_e6 if fill else 0)
-    if report.kind == "H":
+    if report.kind == CANCELLED_TRADE:
         reason, words = BreakReason.TRADE_CANCELLED, f"Trade {report.execution_ref}."
     else:
         reason = BreakReason.TRADE_CORRECTED
         now = f"{quantity_text(after_e8)} at {price_text(price_e6)}"
         words = f"Trade {report.execution_ref} is now {now}."
-    made = break_of(reason, report, known.order, f"{words} {report.text}".strip())
+    made = break_of(reason, report, order, f"{words} {report.text}".strip())
     change_e8 = after_e8 - before_e8
     side = made.side if change_e8 >= 0 else {"1": "2", "2": "1"}.get(made.side, made.side)
     return msgspec.structs.replace(made, quantity_e8=abs(change_e8), side=side, price_e6=price_e6)

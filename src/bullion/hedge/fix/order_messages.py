@@ -10,13 +10,15 @@ from .order_effects import LineOrder
 from .order_ids import client_order_id
 from .profile import OrderIdForm, Profile, SymbolForm, TimeInForce
 
-_NO_ORDER_ID = ("", "0", "NONE", "UNKNOWN", "[N/A]")
+NO_ORDER_ID = ("", "0", "NONE", "UNKNOWN", "[N/A]")
 """What venues write into OrderID, which may not be empty, when they have none."""
 _PRICE_PLACES, _QUANTITY_PLACES = 6, 8
 _AMOUNT_MAX = 10**16
 """A store can keep it, also as the weight of so many lots."""
 DUPLICATE, UNKNOWN = "6", "5"
 _FILL_TYPES = ("F", "1", "2")
+CANCELLED_TRADE, CORRECTED_TRADE = "H", "G"
+CHANGED_TRADES = (CANCELLED_TRADE, CORRECTED_TRADE)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -36,6 +38,9 @@ class Report(msgspec.Struct, frozen=True):
     last_e8: int
     last_price_e6: int
     at_us: int
+    """0: not known, because a message that is sent again says only when that was."""
+    day: str
+    """Of `at_us`, as `20261231`; empty if it is not known."""
     reason: str
     text: str
     question: str
@@ -44,7 +49,7 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def is_fill(self) -> bool:
-        return self.kind in _FILL_TYPES and self.last_e8 > 0 and self.execution_id not in _NO_ORDER_ID
+        return self.kind in _FILL_TYPES and self.last_e8 > 0 and self.execution_id not in NO_ORDER_ID
 
 
 def new_client_order_id(order_id: str, form: OrderIdForm) -> str:
@@ -102,11 +107,11 @@ def read_report(message: Message) -> Report:
     if not kind or not state:
         raise ValueError("150 (ExecType) or 39 (OrdStatus) is missing.")
     is_fill, reason = kind in _FILL_TYPES, get(103, "")
-    replayed = get(43) == "Y" or get(97) == "Y"
+    replayed, at = is_replayed(message), executed_at(message)
     venue_order_id = get(37, "")
     return Report(
         client_order_id=get(11, ""),
-        venue_order_id="" if venue_order_id in _NO_ORDER_ID else venue_order_id,
+        venue_order_id="" if venue_order_id in NO_ORDER_ID else venue_order_id,
         execution_id=get(17, ""),
         kind=kind,
         state=state,
@@ -118,7 +123,8 @@ def read_report(message: Message) -> Report:
         average_e6=_amount(6, get(6), _PRICE_PLACES, cut=True) or 0,
         last_e8=_amount(32, get(32), _QUANTITY_PLACES, required=is_fill) or 0,
         last_price_e6=_amount(31, get(31), _PRICE_PLACES, required=is_fill) or 0,
-        at_us=_executed_us(get(60) or get(122), get(52, ""), replayed=replayed),
+        at_us=0 if replayed and not at else time_us(at),
+        day=at[:8],
         reason=reason,
         text=get(58, "")[:200],
         question=get(790) or get(584, ""),
@@ -127,9 +133,14 @@ def read_report(message: Message) -> Report:
     )
 
 
-def _executed_us(text: str | None, sent: str, *, replayed: bool) -> int:
-    """0: not known, because a message that is sent again says only when that was."""
-    return 0 if replayed and not text else time_us(text or sent)
+def is_replayed(message: Message) -> bool:
+    return message.get(43) == "Y" or message.get(97) == "Y"
+
+
+def executed_at(message: Message) -> str:
+    """When it happened; empty if the message does not say."""
+    get = message.first().get
+    return get(60) or get(122) or ("" if is_replayed(message) else get(52, ""))
 
 
 def _amount(

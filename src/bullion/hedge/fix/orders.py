@@ -14,8 +14,17 @@ import msgspec
 from bullion.hedge.venue import Fill, FinalAnswer
 
 from .codec import Message, Pair
+from .foreign_orders import ForeignOrders, foreign_name
 from .known_order import Closed, KnownOrder, final_answer, rest_of, standing
-from .line_breaks import break_of, changed_trade, excess, excess_of_total, other_terms, unreadable
+from .line_breaks import (
+    break_of,
+    changed_trade,
+    excess,
+    excess_of_total,
+    other_terms,
+    total_break,
+    unreadable,
+)
 from .order_effects import (
     Ask,
     BreakReason,
@@ -30,7 +39,15 @@ from .order_effects import (
     Seen,
     StatusAnswered,
 )
-from .order_messages import DUPLICATE, UNKNOWN, Report, new_order, read_report
+from .order_messages import (
+    CANCELLED_TRADE,
+    CHANGED_TRADES,
+    DUPLICATE,
+    UNKNOWN,
+    Report,
+    new_order,
+    read_report,
+)
 from .order_questions import OrderQuestions
 from .profile import Profile, UnknownForm
 
@@ -52,6 +69,7 @@ class OrderTracker:
         self._profile = profile
         self._account = account
         self._known: dict[str, KnownOrder] = {}
+        self.foreign = ForeignOrders()
         self._questions = OrderQuestions(profile)
         self._settling: set[str] = set()
         """Orders that wait for the reports of their fills."""
@@ -104,6 +122,7 @@ class OrderTracker:
     def forget_all(self) -> None:
         """Another process had the line: what is known here is old, and orders to restore may be new."""
         self._known.clear()
+        self.foreign.clear()
         self._settling.clear()
         self._taken_by_venue.clear()
         self._first_logon_at = None
@@ -182,6 +201,14 @@ class OrderTracker:
             return named or (sent.client_order_id if sent else None)
         return None
 
+    def foreign_order(self, message: Message) -> str:
+        """The name of an order that is not ours, of which a report tells; empty if there is none, or if it is
+        remembered. `foreign.restore` what was stored of it before `received`."""
+        if message.type != "8" or message.get(584):
+            return ""
+        name = foreign_name(message)
+        return "" if name in self.foreign else name
+
     def received(self, message: Message, now: float) -> list[Effect]:
         kind = message.type
         if kind == "8":
@@ -238,13 +265,13 @@ class OrderTracker:
             self._unreadable(message, known, str(error))
             return
         if known is None:
-            if report.filled_e8 or report.last_e8:
-                text = "The report names an order that was not sent."
-                self._add(break_of(BreakReason.FOREIGN_ID, report, None, text))
-        elif wrong := other_terms(known.order, report):
-            self._add_break(known, break_of(BreakReason.OTHER_TERMS, report, known.order, wrong))
-        elif report.kind in ("H", "G"):
+            made = self.foreign.report(foreign_name(message), report)
+            if made is not None:
+                self._add(made)
+        elif report.kind in CHANGED_TRADES:
             self._change_trade(known, report)
+        elif wrong := other_terms(known.order, report):
+            self._other_terms(known, report, wrong)
         elif report.reason == UNKNOWN and report.state == "8":
             self._unknown(known, report.question, replayed=report.replayed, text=report.text)
         elif report.reason == DUPLICATE and report.state == "8":
@@ -280,6 +307,22 @@ class OrderTracker:
             self._settle(known, now)
         if is_answer and known.settle_at is None:
             self._add(StatusAnswered(known.order, report.question, standing(report)))
+
+    def _other_terms(self, known: KnownOrder, report: Report, wrong: str) -> None:
+        made = break_of(BreakReason.OTHER_TERMS, report, known.order, wrong)
+        seen, other = known.seen, report.venue_order_id
+        if report.is_fill:
+            if made.execution_id not in seen.breaks:
+                seen.others[other] = seen.others.get(other, 0) + report.last_e8
+        else:  # A total, in which its trades and what counts for the order are.
+            counted_e8 = known.filled_e8 if other in ("", seen.venue_order_id) else 0
+            total_e8 = report.filled_e8 - counted_e8
+            new_e8 = max(total_e8 - seen.others.get(other, 0), 0)
+            made = msgspec.structs.replace(made, quantity_e8=new_e8)
+            if new_e8:
+                seen.others[other] = total_e8
+                made = total_break(made, other or seen.name, total_e8, new_e8)
+        self._add_break(known, made)
 
     def _other_order(self, known: KnownOrder, report: Report, *, is_answer: bool) -> None:
         """The venue has two orders with one ClOrdID. What it says of the second is not about the first."""
@@ -326,9 +369,12 @@ class OrderTracker:
         is_known = before_e8 is not None
         if before_e8 is None:  # It counts as far as the venue's total says more than the fills.
             counted_e8 = max(known.filled_e8 - known.listed_e8, 0)
-            before_e8 = report.last_e8 if report.kind == "H" else min(report.last_e8, counted_e8)
-        after_e8 = 0 if report.kind == "H" else report.last_e8 or before_e8
-        made = changed_trade(known, report, before_e8, after_e8)
+            is_gone = report.kind == CANCELLED_TRADE
+            before_e8 = report.last_e8 if is_gone else min(report.last_e8, counted_e8)
+        after_e8 = 0 if report.kind == CANCELLED_TRADE else report.last_e8 or before_e8
+        fill = known.fills.get(report.execution_ref)
+        price_e6 = report.last_price_e6 or (fill.price_e6 if fill else 0)
+        made = changed_trade(known.order, report, price_e6, before_e8, after_e8)
         if made.execution_id in seen.breaks:
             return
         self._add_break(known, made)

@@ -44,6 +44,8 @@ class LineRecords(Protocol):
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None: ...
 
+    async def find_seen(self, name: str) -> Seen | None: ...
+
     async def unsettled(self) -> Sequence[StoredOrder]:
         """Orders that were sent and have no final answer, the oldest first."""
 

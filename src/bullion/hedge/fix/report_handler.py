@@ -162,6 +162,12 @@ class ReportHandler:
         if stored.answer is not None:
             self._remember(stored.order.client_order_id)
 
+    async def _restore_foreign(self, name: str) -> None:
+        if name:
+            seen = await self._from_store(self._records.find_seen, name)
+            if seen is not None:
+                self._tracker.foreign.restore(seen)
+
     def _remember(self, client_order_id: str) -> None:
         self._settled[client_order_id] = None
         if len(self._settled) > _REMEMBERED:
@@ -182,6 +188,8 @@ class ReportHandler:
                 stored = await self._from_store(self._records.find_sent, named)
                 if stored is not None:
                     self._restore(stored)
+            if named is None or named not in tracker:
+                await self._restore_foreign(tracker.foreign_order(message))
             effects += tracker.received(message, now)
         if effects:
             await self._apply(effects)
