@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from bullion.booking.reconciliation import Reconciliation
@@ -35,6 +36,17 @@ SENT_AGAIN = [(43, "Y"), (97, "Y")]
 """PossDupFlag, PossResend."""
 
 
+OTHERS = tuple(
+    msgspec.structs.replace(GRAMS, **differing)
+    for differing in (
+        {"code": "ELSEWHERE", "venue": "other", "lot_ng": 1, "security_id": "4001"},
+        {"code": "KILO", "venue_symbol": "", "security_id": "4001", "lot_ng": 1_000_000_000_000},
+        {"code": "SILVER", "venue_symbol": "XAG/g", "instrument": "SILVER", "metal": "silver"},
+    )
+)
+"""Contracts of the broker besides `GRAMS`."""
+
+
 class Line:
     """A line that hears reports, over a store that keeps what it learns."""
 
@@ -42,7 +54,7 @@ class Line:
         self._dealings = dealings
         self._now = 1_000.0
         self._profile = profile
-        self.records = StoredLineRecords(dealings.engine, "spot", contracts)
+        self.records = StoredLineRecords(dealings.engine, "spot", lambda: (*OTHERS, *contracts()))
         self.reconciliation = Reconciliation(
             LineVenue(self.records),
             dealings.requests,
@@ -181,6 +193,31 @@ async def test_a_trade_that_is_not_of_our_orders_counts_as_it_was_changed(
     for _ in range(2):
         await line.hear(**named, t17="E3", t19="E2", t150="H", t39="4", t32=None, t14=0)
     assert await line.exposure() == hedged(0, 3)
+
+
+@pytest.mark.parametrize(
+    ("named", "grams"),
+    [
+        ({"t48": "4001", "t55": "[N/A]"}, 5_000),
+        ({"t48": "4001"}, 5_000),
+        ({"t48": "77"}, 5),
+        ({"t55": None}, 0),
+    ],
+)
+async def test_a_trade_that_is_not_of_our_orders_weighs_what_its_contract_says(
+    line: Line, named: dict[str, object], grams: int
+) -> None:
+    """Contracts of another venue may have the same ids."""
+    await line.hear(**named)
+    assert (await line.exposure()).hedged_e4 == grams * 10_000
+
+
+async def test_a_trade_in_another_symbol_than_the_orders_is_listed_in_its_own(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**{**our_fill(order_id, "E1", 100, 100), "t55": "XAG/g"})
+    (listed,) = await line.records.executions(0, 10)
+    assert (listed.instrument, listed.quantity_e4) == ("SILVER", 1_000), "0.1 kg"
+    assert await line.exposure() == Exposure()
 
 
 # --- What the venue executed beyond our orders --------------------------------------------------------

@@ -1,7 +1,7 @@
 """What a FIX line keeps in the store. See `bullion.hedge.fix.records`."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 
 import msgspec
 
@@ -163,8 +163,7 @@ class StoredLineRecords:
 
     def _broken(self, made: LineBreak, at_us: int) -> ListedExecution:
         """Under the ClOrdID: see `_listed`."""
-        order = made.order
-        contract = order.contract if order is not None else self._contract_of(made.symbol)
+        contract = self._contract_of(made)
         quantity_e4 = 0 if contract is None else contract.gross_e4(made.quantity_e8)
         return ListedExecution(
             execution_id=f"{made.reason.value}:{made.execution_id}",
@@ -176,8 +175,13 @@ class StoredLineRecords:
             cursor="",
         )
 
-    def _contract_of(self, symbol: str) -> Contract | None:
-        return next((each for each in self._contracts() if each.venue_symbol == symbol), None)
+    def _contract_of(self, made: LineBreak) -> Contract | None:
+        """What was executed, which may be something else than was ordered."""
+        ordered = () if made.order is None else (made.order.contract,)
+        traded = (*ordered, *(each for each in self._contracts() if each.venue == self._line))
+        by_id = (each for each in traded if made.security_id and each.security_id == made.security_id)
+        by_symbol = (each for each in traded if made.symbol and each.venue_symbol == made.symbol)
+        return next(chain(by_id, by_symbol, ordered), None)
 
     async def _next_number(self, transaction: Transaction, at_us: int) -> int:
         number: int = (await one_row(transaction, "next_line_number", self._line, at_us // 1_000))["number"]

@@ -381,6 +381,17 @@ def test_a_report_that_cannot_be_about_the_order_is_a_break_and_changes_nothing(
     assert trial.tracker.answer(ORDER.client_order_id) is None
 
 
+@pytest.mark.parametrize("known", ["venue_symbol", "security_id"])
+def test_a_report_may_name_the_contract_in_a_way_that_the_contract_does_not_know(known: str) -> None:
+    unknown = {"venue_symbol": "", "security_id": ""} | {known: getattr(SPOT, known)}
+    trial = Trial()
+    trial.order = msgspec.structs.replace(ORDER, contract=msgspec.structs.replace(SPOT, **unknown))
+    trial.tracker.sent(trial.order, 3, trial.now)
+    effects = trial.take(trial.fill("E1", 100, 100, t48="4001"))
+    assert isinstance(final(effects), Confirmed)
+    assert breaks(effects) == []
+
+
 def test_more_than_was_ordered_confirms_and_is_a_break() -> None:
     trial = Trial()
     effects = trial.take(trial.fill("E1", 60, 60), trial.fill("E2", 50, 110))

@@ -5,16 +5,17 @@ import msgspec
 from .codec import Message
 from .known_order import KnownOrder
 from .order_effects import BreakReason, LineBreak, LineOrder
-from .order_messages import CANCELLED_TRADE, Report, price_text, quantity_text
+from .order_messages import CANCELLED_TRADE, NO_SYMBOL, Report, price_text, quantity_text
 
 
 def other_terms(order: LineOrder, report: Report) -> str:
+    """A venue may add the name that our contract does not have."""
     contract = order.contract
     if report.side not in (None, order.side):
         return f"The order's side is {order.side}, the report's {report.side}."
-    if report.security_id not in (None, contract.security_id):
+    if contract.security_id and report.security_id not in (None, contract.security_id):
         return f"The order's security is {contract.security_id}, the report's {report.security_id}."
-    if report.symbol not in (None, "[N/A]", contract.venue_symbol):
+    if contract.venue_symbol and report.symbol not in (None, NO_SYMBOL, contract.venue_symbol):
         return f"The order's symbol is {contract.venue_symbol}, the report's {report.symbol}."
     if report.ordered_e8 not in (None, 0, order.quantity_e8):
         return "The report names another ordered quantity."
@@ -33,6 +34,7 @@ def break_of(reason: BreakReason, report: Report, order: LineOrder | None, messa
         price_e6=report.last_price_e6 or report.average_e6,
         at_us=report.at_us,
         message=message,
+        security_id=report.security_id or "",
     )
 
 

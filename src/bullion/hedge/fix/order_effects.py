@@ -73,6 +73,7 @@ class LineBreak(msgspec.Struct, frozen=True):
     price_e6: int
     at_us: int
     message: str
+    security_id: str = ""
     seen: Seen | None = None
     """To be stored with it."""
 

@@ -15,6 +15,7 @@ NO_ORDER_ID = ("", "0", "NONE", "UNKNOWN", "[N/A]")
 _PRICE_PLACES, _QUANTITY_PLACES = 6, 8
 _AMOUNT_MAX = 10**16
 """A store can keep it, also as the weight of so many lots."""
+NO_SYMBOL = "[N/A]"
 DUPLICATE, UNKNOWN = "6", "5"
 _FILL_TYPES = ("F", "1", "2")
 CANCELLED_TRADE, CORRECTED_TRADE = "H", "G"
@@ -83,7 +84,7 @@ def security(contract: Contract, profile: Profile) -> list[Pair]:
     if missing := missing_identifier(contract, profile):
         raise ValueError(f"contract {contract.code} has no {missing}")
     if profile.symbol is SymbolForm.SECURITY_ID:
-        symbol = contract.venue_symbol or "[N/A]"
+        symbol = contract.venue_symbol or NO_SYMBOL
         return [(55, symbol), (48, contract.security_id), (22, profile.security_id_source)]
     return [(55, contract.venue_symbol)]
 
