@@ -151,6 +151,13 @@ async def test_a_trade_that_is_sent_again_later_counts_once(line: Line) -> None:
     assert await line.exposure() == hedged(5, 1)
 
 
+async def test_a_report_that_cannot_be_read_is_a_break_for_each_day(line: Line) -> None:
+    for day in (MONDAY, TUESDAY, TUESDAY):
+        await line.hear(t32="much", t60=day)
+    listed = [each.execution_id for each in await line.records.executions(0, 10)]
+    assert listed == ["unreadable:E1", "unreadable:E1~20261117"]
+
+
 async def test_another_trade_of_the_day_with_the_same_execution_id_counts(line: Line) -> None:
     """A trading day may begin in the evening."""
     for _ in range(2):

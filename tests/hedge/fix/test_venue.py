@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bullion.hedge.contract import Contract
-from bullion.hedge.fix.codec import message_of
+from bullion.hedge.fix.codec import frame, message_of, time_text
 from bullion.hedge.fix.message_log import Direction
 from bullion.hedge.fix.order_effects import LineOrder
 from bullion.hedge.fix.order_factory import Reference
@@ -492,5 +492,33 @@ def test_a_line_is_down_since_it_was_lost_however_often_it_is_tried_again() -> N
         later = venue.line.status()
         assert later.connection_no > lost.connection_no
         assert later.since_us == lost.since_us
+
+    on_stage(work)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_trade_with_a_field_that_cannot_be_read_is_a_break(ours: bool) -> None:
+    """The session rejects the message. Of a trade that nobody asks for, the venue does not tell again."""
+
+    async def work(stage: Stage) -> None:
+        venue = await stage.venue()
+        assert isinstance(await venue.submit(request()), Confirmed)
+        connection = venue.line._connection
+        assert connection is not None
+        assert connection.session is not None
+        named = request().order_id if ours else "theirs"
+        at = time_text(stage.loop.now_us())
+        for execution_id in ("E7", "E8"):
+            fields = (
+                f"35=8|49=THEM|56=US|34={connection.session.numbers.incoming}|52={at}|37=V7|11={named}|"
+                f"17={execution_id}|150=F|39=2|55=XAU/g|54=1|38=100|14=100|6=2000|32=100|31=2000|58=|60={at}|"
+            )
+            connection.data_received(frame(fields.replace("|", "\x01")))
+        await asyncio.sleep(0.1)
+        assert venue.line.messages.sent["3"] == 2, "rejects"
+        assert [(each.reason.value, each.execution_id) for each in stage.records.breaks] == [
+            ("unreadable", "E7"),
+            ("unreadable", "E8"),
+        ]
 
     on_stage(work)

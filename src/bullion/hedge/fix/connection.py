@@ -27,6 +27,7 @@ from .session_effects import (
     Reserve,
     Send,
     Skipped,
+    Unreadable,
 )
 
 _TICK_S = 0.25
@@ -45,6 +46,8 @@ class Chunk(msgspec.Struct, frozen=True):
     """The number that the next message has. Store it with the outcomes of these."""
     skipped: bool = False
     """Whether messages before or among these will never arrive."""
+    unreadable: Sequence[Message] = ()
+    """Messages that arrived with these, and were rejected."""
 
 
 class ConnectionOwner(Protocol):
@@ -204,14 +207,18 @@ class FixConnection(asyncio.Protocol):
         for each in rest:
             if isinstance(each, LoggedOn) and not self._ended:
                 self._owner.logged_on(each)
-        self._deliver(messages, skipped=any(isinstance(each, Skipped) for each in rest))
+        skipped = any(isinstance(each, Skipped) for each in rest)
+        unreadable = [each.message for each in rest if isinstance(each, Unreadable)]
+        self._deliver(messages, skipped=skipped, unreadable=unreadable)
         for each in rest:
             if isinstance(each, Close):
                 self._finish(each)
 
-    def _deliver(self, messages: Sequence[Message], *, skipped: bool) -> None:
-        if (messages or skipped) and self.session is not None and not self._ended:
-            self._owner.received(Chunk(messages, self.session.numbers.incoming, skipped))
+    def _deliver(
+        self, messages: Sequence[Message], *, skipped: bool, unreadable: Sequence[Message] = ()
+    ) -> None:
+        if (messages or skipped or unreadable) and self.session is not None and not self._ended:
+            self._owner.received(Chunk(messages, self.session.numbers.incoming, skipped, unreadable))
 
     def _write(self, one: Send) -> None:
         transport = self._transport

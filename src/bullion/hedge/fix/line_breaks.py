@@ -2,10 +2,10 @@
 
 import msgspec
 
-from .codec import Message
+from .codec import Message, time_us
 from .known_order import KnownOrder
 from .order_effects import BreakReason, LineBreak, LineOrder
-from .order_messages import CANCELLED_TRADE, NO_SYMBOL, Report, price_text, quantity_text
+from .order_messages import CANCELLED_TRADE, NO_SYMBOL, Report, executed_at, price_text, quantity_text
 
 
 def other_terms(order: LineOrder, report: Report) -> str:
@@ -85,4 +85,8 @@ def changed_trade(
 def unreadable(message: Message, order: LineOrder | None, error: str) -> LineBreak:
     client_order_id = message.get(11) or ""
     execution_id = message.get(17) or f"unreadable:{message.get(11)}"
-    return LineBreak(BreakReason.UNREADABLE, execution_id, client_order_id, order, "", "", 0, 0, 0, error)
+    try:
+        at_us = time_us(executed_at(message))
+    except ValueError:
+        at_us = 0
+    return LineBreak(BreakReason.UNREADABLE, execution_id, client_order_id, order, "", "", 0, 0, at_us, error)

@@ -180,7 +180,8 @@ class ReportHandler:
         """Outcomes are stored before anybody hears of them, and before the incoming number moves."""
         tracker, now = self._tracker, self._monotonic()
         effects: list[Effect] = []
-        for message in chunk.messages:
+        broken = [each for each in chunk.unreadable if each.type == "8"]  # They may tell of an execution.
+        for message in (*chunk.messages, *broken):
             if message.type in MARKET_TYPES:
                 self._market.note(message)
             named = tracker.client_order_id(message)

@@ -87,6 +87,12 @@ class Skipped(msgspec.Struct, frozen=True):
     last: int
 
 
+class Unreadable(msgspec.Struct, frozen=True):
+    """A message for the owner that was rejected, because a field of it cannot be read."""
+
+    message: Message
+
+
 class Reserve(msgspec.Struct, frozen=True):
     """Store that outgoing numbers below this one may be used, then call `reserved`."""
 
@@ -113,7 +119,7 @@ class Close(msgspec.Struct, frozen=True):
     reason: str
 
 
-Effect = Send | Deliver | LoggedOn | Skipped | Reserve | Close
+Effect = Send | Deliver | LoggedOn | Skipped | Unreadable | Reserve | Close
 
 
 class NotLoggedOn(Exception):

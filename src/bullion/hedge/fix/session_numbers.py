@@ -11,7 +11,16 @@ from .codec import (
     time_text,
     time_us,
 )
-from .session_effects import CloseKind, Deliver, LineState, LoggedOn, Numbers, SessionSettings, Skipped
+from .session_effects import (
+    CloseKind,
+    Deliver,
+    LineState,
+    LoggedOn,
+    Numbers,
+    SessionSettings,
+    Skipped,
+    Unreadable,
+)
 from .session_output import US_PER_S, SessionOutput, is_number, logout
 
 _ADMINISTRATIVE = frozenset("01245A")
@@ -71,7 +80,7 @@ class SessionNumbers(SessionOutput):
             self._reject(message, now_us, problem.reason, problem.text, problem.tag)
             if kind not in _ADMINISTRATIVE:
                 number = self.numbers.incoming - 1
-                self._effects.append(Skipped(number, number))
+                self._effects += (Skipped(number, number), Unreadable(message))
         elif kind == "1":
             self._answer_test(message, now_us)
         elif kind == "2":
@@ -193,8 +202,8 @@ class SessionNumbers(SessionOutput):
             self._effects.append(Skipped(self.numbers.incoming, new - 1))
         for number in sorted(each for each in self._ahead if each < new):
             message = self._ahead.pop(number)
-            if message.type not in _ADMINISTRATIVE and message.problem is None:
-                self._effects.append(Deliver(message))
+            if message.type not in _ADMINISTRATIVE:
+                self._effects.append(Deliver(message) if message.problem is None else Unreadable(message))
         self.numbers.incoming = new
 
     def _forget_gap(self) -> None:
