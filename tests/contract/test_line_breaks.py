@@ -280,6 +280,17 @@ async def test_what_is_executed_later_is_listed_beside_what_another_process_list
     assert await line.beyond() == 50
 
 
+async def test_an_answer_about_all_orders_tells_of_one_that_had_its_outcome(line: Line) -> None:
+    order_id = await line.send()
+    await line.hear(**our_fill(order_id, "E1", 100, 100))
+    for total, beyond in ((100, 0), (110, 10), (110, 10)):
+        line.begin()
+        await line.hear(**our_total(order_id, total), t584="1-1", t911=1)
+        assert await line.beyond() == beyond
+    await line.hear(**our_total(order_id, 120), t584="1-2", t911=1)
+    assert await line.beyond() == 20
+
+
 async def test_a_correction_is_listed_as_the_difference_by_whatever_process_hears_of_it(line: Line) -> None:
     order_id = await line.send()
     await line.hear(**our_fill(order_id, "E1", 100, 100))

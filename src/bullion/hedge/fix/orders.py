@@ -71,6 +71,8 @@ class OrderTracker:
         self._known: dict[str, KnownOrder] = {}
         self.foreign = ForeignOrders()
         self._questions = OrderQuestions(profile)
+        self._told: dict[tuple[str | None, str | None], str | None] = {}
+        """By ClOrdID and OrderID, the total in the last answer to a question for all orders."""
         self._settling: set[str] = set()
         """Orders that wait for the reports of their fills."""
         self._taken_by_venue: dict[str, float] = {}
@@ -141,6 +143,7 @@ class OrderTracker:
         """`line` is a number that no earlier line of this tracker had. All earlier lines are closed."""
         self._line = line
         self._questions.begin_line(line)
+        self._told.clear()
         for known in self._known.values():
             known.questions.clear()
         if self._first_logon_at is None:
@@ -192,8 +195,9 @@ class OrderTracker:
             fields = message.first()
             named = fields.get(11)
             if 584 in fields:
-                # The venue tells of all its orders. Those that wait for an outcome are known here.
-                return named if named in self._known else None
+                # The venue tells of all its orders, again and again. Those without news need no reading.
+                is_news = self._told.get(_told_of(message)) != fields.get(14)
+                return named if named in self._known or is_news else None
             return named or self._questions.order_asked_for(fields.get(790))
         if kind in ("3", "j"):
             sent = self._questions.sent_as(message.get(45))
@@ -248,8 +252,9 @@ class OrderTracker:
 
     def _mass_report(self, message: Message, now: float) -> None:
         """One of the reports that answer a question for all orders. After the last one, who is missing."""
-        if self.client_order_id(message) is not None:
+        if self.client_order_id(message) in self._known:
             self._execution_report(message, now)
+        self._told[_told_of(message)] = message.get(14)
         complete = self._questions.mass.note(message)
         for named in () if complete is None else complete.asked_for:
             known = self._known.get(named)
@@ -479,3 +484,7 @@ class OrderTracker:
         # An answer that cannot be read is not asked for again at once: the next one would be the same.
         if message.get(150) != "I" and message.get(790) is None:
             self._add(Ask(known.order))
+
+
+def _told_of(message: Message) -> tuple[str | None, str | None]:
+    return message.get(11), message.get(37)
