@@ -8,12 +8,14 @@ import pytest
 from bullion.hedge.fix.lease import LineHolder
 from bullion.hedge.fix.order_effects import BreakReason, FillSeen, LineBreak, LineOrder, OrderFinal
 from bullion.hedge.fix.records import Learned
+from bullion.hedge.fix.schedule import Timetable
+from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import Confirmed, Declined, Fill, PartiallyFilled
 from bullion.store.engine import Engine
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords
 from tests.booking.fixtures import rows
-from tests.support.fix_venue import GRAMS, contracts
+from tests.support.fix_venue import GRAMS, contracts, line_of
 
 pytestmark = pytest.mark.anyio
 
@@ -156,3 +158,19 @@ async def test_a_refusal_is_not_listed_and_a_break_never_under_the_orders_id(
     ]
     assert [each.executed_at_us for each in listed] == [40, 50, 50, 40]
     assert [each.cursor for each in await records.executions(1, 1)] == ["2"]
+
+
+async def test_what_the_line_before_learned_last_is_listed_too(engine: Engine) -> None:
+    """The market file has another line for the broker: not everything of the old one was compared."""
+    closed = Timetable(hours=("sat 09:00-10:00",))
+    line = msgspec.structs.replace(line_of(1), name="other", timetable=closed)
+    spot, other = (StoredLineRecords(engine, name, contracts) for name in ("spot", "other"))
+    for number, records in enumerate((spot, spot, spot, other)):
+        foreign = LineBreak(BreakReason.FOREIGN_ID, f"E{number}", "", None, "XAU/g", "1", 1, 1, 0, "foreign")
+        await records.learn([foreign], 50)
+    venue = FixVenue(line, other, contracts, lambda: 0)
+    after, listed = "spot 1", []
+    while found := await venue.executions("main", after, 1):
+        listed += [(each.execution_id, each.cursor) for each in found]
+        after = found[-1].cursor
+    assert listed == [("foreign_id:E1", "spot 2"), ("foreign_id:E2", "spot 3"), ("foreign_id:E3", "other 1")]

@@ -98,6 +98,6 @@ class MemoryRecords:
             )
         )
 
-    async def executions(self, after: int, limit: int) -> Sequence[ListedExecution]:
+    async def executions(self, after: int, limit: int, line: str = "spot") -> Sequence[ListedExecution]:
         await asyncio.sleep(self.READ_S)
-        return self.listed[after : after + limit]
+        return self.listed[after : after + limit] if line == "spot" else []

@@ -121,10 +121,9 @@ class StoredLineRecords:
             "store_incoming", lambda open_: store_incoming(open_, self._line, holder, incoming)
         )
 
-    async def executions(self, after: int, limit: int) -> Sequence[ListedExecution]:
-        rows = await self._engine.read(
-            "line_executions", lambda open_: open_.all("line_executions", self._line, after, limit)
-        )
+    async def executions(self, after: int, limit: int, line: str = "") -> Sequence[ListedExecution]:
+        values = (line or self._line, after, limit)
+        rows = await self._engine.read("line_executions", lambda open_: open_.all("line_executions", *values))
         return [_listed(row) for row in rows]
 
     async def _answer(self, transaction: Transaction, final: OrderFinal, at_us: int) -> None:

@@ -52,5 +52,6 @@ class LineRecords(Protocol):
     async def learn(self, learned: Sequence[Learned], at_us: int) -> None:
         """Record it in one transaction. What is recorded already does not change."""
 
-    async def executions(self, after: int, limit: int) -> Sequence[ListedExecution]:
-        """Filled orders, and executions that belong to none, in the order in which they were learned."""
+    async def executions(self, after: int, limit: int, line: str = "") -> Sequence[ListedExecution]:
+        """Filled orders, and executions that belong to none, in the order in which they were learned. `line`:
+        another one, which the market file had for the broker before."""

@@ -124,11 +124,11 @@ class FixVenue(ReportHandler):
             self._require_logged_on()
         line, _, position = after.rpartition(" ")
         own = self.line.line.name
-        begin = int(position or 0) if line in ("", own) else 0  # The broker had another line before.
-        return [
-            msgspec.structs.replace(each, cursor=f"{own} {each.cursor}")
-            for each in await self._records.executions(begin, limit)
-        ]
+        begin, line = int(position or 0), line or own
+        listed = await self._records.executions(begin, limit, line)
+        if not listed and line != own:  # The broker had another line before, and its list is at its end.
+            line, listed = own, await self._records.executions(0, limit, own)
+        return [msgspec.structs.replace(each, cursor=f"{line} {each.cursor}") for each in listed]
 
     async def reports(self) -> AsyncIterator[OutcomeReport]:
         while True:
