@@ -82,6 +82,29 @@ async def test_an_order_that_was_sent_on_another_line_is_found_there(
     assert (await other.find(order.order_id) is None) == (answer is None), "it was never received there"
 
 
+@pytest.mark.parametrize("answer", [None, Confirmed("V1", (FILL,))], ids=["open", "final"])
+async def test_an_order_that_this_line_never_had_is_found_on_the_line_that_has_it(
+    records: StoredLineRecords, engine: Engine, answer: Confirmed | None
+) -> None:
+    """The market file has the first line again."""
+    order, lines = an_order(), StoredLines(engine)
+    for each in ("spot", "other"):
+        assert await lines.take(each, LineHolder("this node", "", ""), 6)
+    await records.claim(order, 5)
+    await records.release(order)
+    other = StoredLineRecords(engine, "other")
+    await other.claim(order, 6)
+    if answer is not None:
+        await other.learn([OrderFinal(order, answer, 200_000_000)], 9)
+    found = await records.find(order.order_id)
+    assert found is not None
+    assert (found.elsewhere, found.answer, found.unknown) == ("other", answer, False)
+    await other.release(order)
+    found = await records.find(order.order_id)
+    assert found is not None
+    assert found.unknown == (answer is None)
+
+
 async def test_a_short_id_is_a_number_that_stays(records: StoredLineRecords) -> None:
     orders = [an_order(number, client_order_id="") for number in (1, 2, 3)]
     claimed = [await records.claim(each, 5) for each in orders]

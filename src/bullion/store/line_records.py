@@ -82,7 +82,10 @@ class StoredLineRecords:
         await self._engine.write("release_line_order", lambda open_: open_.run("release_line_order", *values))
 
     async def find(self, order_id: str) -> StoredOrder | None:
-        return await self._one("line_order", order_id) or await self._one("line_order_elsewhere", order_id)
+        own = await self._one("line_order", order_id)
+        if own is not None and not own.unknown:
+            return own
+        return await self._one("line_order_elsewhere", order_id) or own
 
     async def find_sent(self, client_order_id: str) -> StoredOrder | None:
         return await self._one("line_order_sent", client_order_id)
