@@ -197,8 +197,9 @@ async def test_a_trade_that_is_not_of_our_orders_counts_as_it_was_changed(
         await line.hear(**named, t17="E2", t19="E1", t150="G", t32=7, t14=7)
     assert await line.exposure() == hedged(7, 2)
     line.begin()
+    await line.hear((43, "Y"), **named)
     for _ in range(2):
-        await line.hear(**named, t17="E3", t19="E2", t150="H", t39="4", t32=None, t14=0)
+        await line.hear(**named, t17="E3", t19="E1", t150="H", t39="4", t32=None, t14=0)
     assert await line.exposure() == hedged(0, 3)
 
 

@@ -54,8 +54,9 @@ def _executed(seen: Seen, report: Report) -> LineBreak | None:
     if report.is_fill:
         trade = _trade(seen, report, report.last_e8)
         is_new = trade not in seen.trades
-        seen.beyond_e8 += report.last_e8 if is_new else 0
-        seen.trades[trade] = report.last_e8
+        if is_new:
+            seen.trades[trade] = report.last_e8
+            seen.beyond_e8 += report.last_e8
     elif not (named or report.client_order_id):
         return made if made.quantity_e8 else None
     total_e8 = seen.beyond_e8
