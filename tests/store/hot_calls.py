@@ -83,9 +83,9 @@ def journaled(journal: Journal) -> Iterator[None]:
 def _journal_postgres(journal: Journal, patch: pytest.MonkeyPatch) -> None:
     statement, fetch_all = postgres.PostgresEngine.statement, postgres._OpenTransaction.all
 
-    async def noted_statement(self: Any, query: str, *values: Any, writes: bool = False) -> Any:
+    async def noted_statement(self: Any, query: str, *values: Any, **options: Any) -> Any:
         journal.note(query, self._queries[query], values)
-        return await statement(self, query, *values, writes=writes)
+        return await statement(self, query, *values, **options)
 
     async def noted_all(self: Any, query: str, *values: Any) -> Any:
         journal.note(query, self._named[query], values)

@@ -10,6 +10,7 @@ import pytest
 
 from bullion.store import (
     account_events,
+    book_ages,
     book_entries,
     cover_planning,
     cover_records,
@@ -34,6 +35,7 @@ HOLDERS = (
     ledger_postgres,
     hedge_requests,
     house_book,
+    book_ages,
     cover_planning,
     cover_records,
     cover_sending,

@@ -4,7 +4,7 @@ All of it follows from the entries of a book, so it is the same after a restart 
 found is kept in memory: its next turn reads only the entries since.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from bullion.booking.cover_planning import BookName
 from bullion.hedge.book.age import Age, LookBack
@@ -18,13 +18,19 @@ _Found = tuple[int, int | None]
 
 
 class BookAges:
-    def __init__(self) -> None:
+    def __init__(self, primary: Callable[[], int] = lambda: 0) -> None:
+        """`primary`: how often another server has taken over, which may lack the last entries."""
+        self._primary = primary
+        self._of_primary = primary()
         self._found: dict[BookName, dict[Age, _Found]] = {}
 
     async def open_since_us(
         self, transaction: Transaction, position: Row, ages: Mapping[str, Age], now_us: int
     ) -> dict[str, int]:
         """By the names in `ages`, without those for which there is nothing to cover."""
+        if self._primary() != self._of_primary:
+            self._of_primary = self._primary()
+            self._found.clear()
         name: BookName = (position["broker"], position["metal"])
         known = self._found.get(name, {})
         found = {

@@ -62,6 +62,7 @@ PLAN = (
     "books_with_held_orders",
     "contracts_of_broker",
     "rules_of_book",
+    "entries_before",
     "declined_contracts",
     "delete_suggestion",
     "keep_suggestion",
