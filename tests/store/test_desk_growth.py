@@ -369,6 +369,33 @@ def test_a_fill_of_a_cover_costs_the_same_however_many_came_before(places: list[
     assert many < 2 * few
 
 
+TRAIL = """
+WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {number})
+INSERT INTO audit (broker, ordinal, at_us, actor, action, subject, hash)
+SELECT 'main', number, number, 'dealer', 'put_group', 'retail', '{hash}' FROM numbers
+"""
+
+
+def test_a_page_of_the_audit_trail_costs_the_same_however_long_the_trail_is(places: list[Path | str]) -> None:
+    async def measure(place: Path | str, number: int) -> tuple[int, int]:
+        store = await Store.make(place, 0)
+        await rows(store.engine, TRAIL.format(number=number, hash=64 * "0"))
+
+        async def total(transaction: Transaction) -> int:
+            return (await Records(transaction, store.memory).audit("main", Page(10, 0)))[1]
+
+        cost = await store.cost(lambda records: records.audit("main", Page(10, 0)))
+        found = await store.engine.read("total", total)
+        await store.engine.close()
+        return cost, found
+
+    few, many = (
+        asyncio.run(measure(place, number)) for place, number in zip(places, (100, 3_000), strict=True)
+    )
+    assert many[0] < 2 * few[0]
+    assert (few[1], many[1]) == (100, 3_000)
+
+
 def test_lists_of_covers_cost_the_same_however_many_ended(
     places: list[Path | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
