@@ -83,6 +83,8 @@ def test_rules_fire_at_the_values_that_the_desk_is_shown() -> None:
         (0, 61, MarketPrice(7_005, 0), None),
         (None, 0, None, None),
         (0, None, MarketPrice(7_005, 0), None),
+        (-6, 0, MarketPrice(7_005, 0), MarketPrice(7_005, 88)),
+        (-7, 0, None, None),  # From before the clock was set back.
     ],
 )
 def test_a_cover_is_measured_by_fresh_rates_alone(

@@ -14,6 +14,7 @@ from bullion.console.html import Html, el
 from bullion.console.page import Visit
 from bullion.console.pages.orders import order_list
 from bullion.console.pages.orders.blotter_columns import Shown
+from bullion.console.pages.orders.comparison import comparison_sentences
 from bullion.console.pages.orders.decision_page import STAGES, stages
 from bullion.console.pages.orders.order_actions import buttons, queue_actions
 from bullion.console.pages.orders.order_list import recent_orders_card
@@ -302,3 +303,16 @@ def test_a_list_is_sorted_once_it_is_counted(monkeypatch: pytest.MonkeyPatch) ->
             asyncio.run(_at_once(monkeypatch, some, sort))
         assert refused.value.errors[0].loc == ("query", "sort")
         assert "until all orders are counted" in refused.value.errors[0].msg
+
+
+@pytest.mark.parametrize(
+    ("rate_at", "sentence"),
+    [
+        ("2026-06-10T11:59:15+05:30", "The rate of GOLD was 45 s old. The symbol allows 30 s."),
+        ("2026-06-10T13:00:00+05:30", "The rate of GOLD is from before the clock was set back."),
+    ],
+)
+def test_a_decision_says_how_old_the_rate_was(rate_at: str, sentence: str) -> None:
+    compared = {"oldest": "GOLD", "rate_at": rate_at, "rate_age_s_max": 30}
+    shown = comparison_sentences({"at": "2026-06-10T12:00:00+05:30", "compared": compared}, "g")
+    assert [each.replace("\xa0", " ") for each in shown] == [sentence]

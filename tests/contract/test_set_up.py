@@ -7,7 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from bullion.desk.actions import audit, covers, duties, feeds, groups, quotes, rates, switches, symbols
+from bullion.desk.actions import (
+    audit,
+    covers,
+    duties,
+    feeds,
+    groups,
+    health,
+    quotes,
+    rates,
+    switches,
+    symbols,
+)
 from bullion.desk.actions.audit import AuditSearch
 from bullion.desk.bodies import (
     ContractBody,
@@ -21,6 +32,7 @@ from bullion.desk.bodies import (
 )
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import Desk, View
+from bullion.rates.tick import Tick
 from bullion.records.page import Page
 from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
@@ -163,3 +175,17 @@ async def test_terms_are_for_what_can_be_a_symbol(desk: Desk, symbol: str) -> No
     assert refused.value.refusal is INVALID_BODY
     assert [each.loc for each in refused.value.errors] == [("body", "terms", symbol)]
     assert await groups.get_group(desk, ADMIN, "retail") == before
+
+
+async def test_the_desk_sees_that_a_rate_is_from_before_the_clock_was_set_back(desk: Desk) -> None:
+    direct = symbol(pricing={"kind": "direct", "instrument": "BAR"}, trading=True, rate_age_s_max=30)
+    await symbols.put_symbol(desk, ADMIN, "NEW", direct)
+
+    async def set_ahead(records: Records) -> None:
+        at_us = await records.now_us() + 3600 * 1_000_000
+        await records.put_tick("main", Tick("BAR", 1_000_000, 2_000_000, at_us, at_us, at_us + 1))
+
+    await desk.store.write("tick", set_ahead)
+    (light,) = [each for each in await health.get_health(desk, ADMIN) if each["name"] == "BAR"]
+    assert light["state"] == "bad"
+    assert light["clients"] == "Orders in NEW are refused with stale_rate."

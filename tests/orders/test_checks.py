@@ -194,6 +194,11 @@ def test_of_all_the_highest_answers(start: int) -> None:
         (lambda it: of_ticks(it, at_us=NOW_US - 30 * S - 1), "stale_rate"),
         (lambda it: of_symbol(of_ticks(it, at_us=0, moved_at_us=0), rate_age_s_max=None), "priced"),
         (lambda it: of_symbol(it, pricing=Fixed(7_000_000, 1), rate_age_s_max=1), "priced"),
+        # From before the clock was set back: its time is ahead, so nobody knows how old it is.
+        (lambda it: of_ticks(it, at_us=NOW_US + 6 * S), "priced"),
+        (lambda it: of_ticks(it, at_us=NOW_US + 6 * S + 1), "stale_rate"),
+        (lambda it: of_ticks(it, at_us=NOW_US + S, pinned_until_us=NOW_US + 3600 * S), "priced"),
+        (lambda it: of_symbol(of_ticks(it, at_us=NOW_US + 7 * S), rate_age_s_max=None), "priced"),
         # Freeze: between ticks, from exactly the freeze time on.
         (lambda it: of_ticks(it, at_us=NOW_US, moved_at_us=NOW_US - 300 * S), "symbol_frozen"),
         (lambda it: of_ticks(it, at_us=NOW_US, moved_at_us=NOW_US - 300 * S + 1), "priced"),

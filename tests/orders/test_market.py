@@ -104,6 +104,12 @@ def test_ages_are_judged_with_every_order_although_the_offer_is_kept(market: Mar
     assert judged(market) == "stale_rate"
 
 
+def test_a_rate_from_before_the_clock_was_set_back_prices_nothing(market: Market, memory: Memory) -> None:
+    assert judged(market) == 7_011_000
+    memory.clock.now_us = TICK.at_us - 3600 * S
+    assert judged(market) == "stale_rate"
+
+
 def landed_market(memory: Memory, board: Board, *duties: Duty) -> Market:
     memory.put(
         replace(SYMBOL, pricing=LANDED, rate_age_s_max=None, freeze_after_s=None),

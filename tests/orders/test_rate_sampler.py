@@ -200,6 +200,14 @@ async def test_others_get_their_turn_between_many_symbols() -> None:
     assert len(node.store.candles()) == 201
 
 
+async def test_a_rate_from_before_the_clock_was_set_back_is_not_sampled() -> None:
+    node = Node()
+    node.quote(70_000, 70_000)
+    node.sample(-3600)
+    await node.sampler.stop()
+    assert node.store.candles() == []
+
+
 async def test_a_price_changes_with_its_duty() -> None:
     node = Node()
     ticks = [Tick(name, 100 * S, 100 * S, node.now_us, node.now_us) for name in ("XAUUSD", "USDINR")]

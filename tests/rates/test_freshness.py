@@ -2,7 +2,7 @@
 
 import pytest
 
-from bullion.rates.freshness import frozen, stale_after_us
+from bullion.rates.freshness import fresh_from_us, frozen, stale_after_us
 from bullion.rates.tick import Tick
 
 S = 1_000_000
@@ -54,3 +54,9 @@ def test_a_pinned_rate_ages_from_the_end_of_its_pin() -> None:
     pinned = Tick("GOLD", 1, 2, 10, 10, pinned_until_us=20)
     assert stale_after_us([pinned], 5) == 20 + 5 * 1_000_000
     assert stale_after_us([pinned, Tick("USDINR", 1, 2, 15, 15)], 5) == 15 + 5 * 1_000_000
+
+
+def test_a_price_is_from_before_the_clock_was_set_back_if_one_of_its_ticks_is() -> None:
+    assert fresh_from_us((tick(NOW_US), tick(NOW_US + 7), tick(NOW_US + 3)), 30) == NOW_US + 7 - 6 * S
+    assert fresh_from_us((tick(NOW_US),), None) is None
+    assert fresh_from_us((), 1) is None

@@ -158,13 +158,15 @@ def _check_price(
                 {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
             )
         )
-    if offer.stale_after_us is not None and now_us > offer.stale_after_us:
+    ahead = offer.is_ahead(now_us)
+    if ahead or (offer.stale_after_us is not None and now_us > offer.stale_after_us):
+        oldest = (max if ahead else min)(ticks, key=lambda tick: tick.at_us)
         found.append(
             Refusal(
                 codes.STALE_RATE,
                 compared={
-                    "oldest": min(ticks, key=lambda tick: tick.at_us).instrument,
-                    "rate_at_us": offer.rate_at_us,
+                    "oldest": oldest.instrument,
+                    "rate_at_us": oldest.at_us,
                     "rate_age_s_max": offer.symbol.rate_age_s_max,
                 },
             )

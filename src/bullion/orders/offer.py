@@ -12,7 +12,7 @@ from bullion.metals.scaled import plain
 from bullion.metals.symbol import Side, Symbol
 from bullion.rates.duty import DutyTable
 from bullion.rates.formula import SymbolPrice, symbol_price
-from bullion.rates.freshness import frozen, stale_after_us
+from bullion.rates.freshness import fresh_from_us, frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.rates.tick import PLACES, Tick
 from bullion.refusals.refusal import RefusalCode
@@ -45,6 +45,8 @@ class Offer(msgspec.Struct, frozen=True):
     """When the oldest rate behind the price was quoted; None for a fixed price, or none."""
     stale_after_us: int | None = None
     """The time from which the price is too old; None: never."""
+    fresh_from_us: int | None = None
+    """The time before which the price is from before the clock was set back; None: any."""
     unmoved: bool = False
     """Whether rates keep arriving but do not move."""
     missing: tuple[str, ...] = ()
@@ -54,6 +56,10 @@ class Offer(msgspec.Struct, frozen=True):
 
     def side_price(self, side: Side) -> SidePrice | None:
         return self.buy if side is Side.BUY else self.sell
+
+    def is_ahead(self, now_us: int) -> bool:
+        """Whether a rate behind the price is from before the clock was set back."""
+        return self.fresh_from_us is not None and now_us < self.fresh_from_us
 
     @property
     def sizes(self) -> Sizes:
@@ -92,6 +98,7 @@ def make_offer(
         offered,
         rate_at_us,
         stale_after_us(price.ticks, symbol.rate_age_s_max),
+        fresh_from_us(price.ticks, symbol.rate_age_s_max),
         frozen(price.ticks, symbol.freeze_after_s),
         crossed=len(offered) == len(Side)
         and buy is not None

@@ -19,7 +19,7 @@ from bullion.metals.symbol import Symbol
 from bullion.rates.board import Board
 from bullion.rates.candle import Candle, CandleStore, Step, SymbolCandle, minute_begin_s
 from bullion.rates.formula import SymbolPrice, symbol_price
-from bullion.rates.freshness import frozen, stale_after_us
+from bullion.rates.freshness import fresh_from_us, frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.refusals.refusal import RefusalCode
 
@@ -43,6 +43,7 @@ _log = structlog.get_logger("rate_samples")
 class _Priced(msgspec.Struct, frozen=True):
     price_e4: int | None
     """None without a price, or if its source hangs."""
+    fresh_from_us: int | None
     stale_after_us: int | None
     valid_until_us: int | None
 
@@ -154,8 +155,10 @@ class RateSampler:
         priced = self._priced.get(name)
         if priced is None or (priced.valid_until_us is not None and now_us >= priced.valid_until_us):
             priced = self._priced[name] = self._price(symbol, now_us)
-        stale = priced.stale_after_us is not None and now_us > priced.stale_after_us
-        return None if stale else priced.price_e4
+        from_us, until_us = priced.fresh_from_us, priced.stale_after_us
+        stale = until_us is not None and now_us > until_us
+        ahead = from_us is not None and now_us < from_us
+        return None if stale or ahead else priced.price_e4
 
     def _price(self, symbol: Symbol, now_us: int) -> _Priced:
         broker = symbol.broker
@@ -167,11 +170,16 @@ class RateSampler:
         )
         if isinstance(price, RefusalCode):
             # A duty that comes into force may be what is missing.
-            return _Priced(None, None, valid_until_us=now_us)
+            return _Priced(None, None, None, valid_until_us=now_us)
         if frozen(price.ticks, symbol.freeze_after_s):
-            return _Priced(None, None, None)
-        stale_us = stale_after_us(price.ticks, symbol.rate_age_s_max)
-        return _Priced(middle_price_e4(price), stale_us, price.valid_until_us)
+            return _Priced(None, None, None, None)
+        ticks, age_s_max = price.ticks, symbol.rate_age_s_max
+        return _Priced(
+            middle_price_e4(price),
+            fresh_from_us(ticks, age_s_max),
+            stale_after_us(ticks, age_s_max),
+            price.valid_until_us,
+        )
 
 
 def middle_price_e4(price: SymbolPrice) -> int | None:

@@ -8,6 +8,18 @@ from collections.abc import Sequence
 from .tick import Tick
 
 US_PER_S = 1_000_000
+AHEAD_US_MAX = 6 * US_PER_S
+"""How far a tick may be ahead of the clock: 5 s if the desk says so, and clocks of nodes differ a little.
+
+One from further ahead is from before the clock was set back. Nobody knows how old it is.
+"""
+
+
+def fresh_from_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:
+    """The time before which the price is from before the clock was set back. None: any."""
+    if age_s_max is None or not ticks:
+        return None
+    return max(tick.at_us for tick in ticks) - AHEAD_US_MAX
 
 
 def stale_after_us(ticks: Sequence[Tick], age_s_max: int | None) -> int | None:

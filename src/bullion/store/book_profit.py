@@ -20,6 +20,7 @@ from bullion.hedge.venue import FIX, as_given
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Landed
 from bullion.metals.symbol import Side, Symbol
+from bullion.rates.freshness import AHEAD_US_MAX
 from bullion.rates.tick import Tick
 from bullion.records.book_money import CurrencyRecord, DayMark
 from bullion.records.page import Page
@@ -144,6 +145,7 @@ def mark_rates(ticks: Iterable[Tick], symbols: Iterable[Symbol]) -> dict[str, Ma
             Quote(each.bid_e6, each.ask_e6),
             each.at_us,
             fresh_until_us(each.holds_until_us, limits.get(each.instrument, ())),
+            each.at_us - AHEAD_US_MAX,
         )
         for each in ticks
     }

@@ -182,6 +182,9 @@ def test_which_rates_value_a_book() -> None:
     )
     in_dollars = mark_of("gold", contracts, rates, 21)
     assert in_dollars == BookMark(Mark(SPOT, NG_PER_OUNCE, 10_000, DOLLAR, DOLLAR), "XAUUSD", 9, DOLLAR)
+    ahead = {**rates, "GOLD": MarkRate(GOLD, 10, 20, fresh_from_us=4)}
+    assert mark_of("gold", contracts, ahead, 4) == in_rupees
+    assert mark_of("gold", contracts, ahead, 3) == in_dollars
     del rates["USDINR"]
     assert mark_of("gold", contracts, rates, 21).why_not == "There is no fresh rate of GOLD or XAUUSD."
     assert "silver" in mark_of("silver", contracts, rates, 20).why_not

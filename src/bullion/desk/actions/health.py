@@ -13,7 +13,7 @@ from bullion.metals.scaled import plain
 from bullion.metals.symbol import Symbol
 from bullion.orders.instant import instant_text, read_instant_us
 from bullion.rates.feeds.status import FeedStatus
-from bullion.rates.freshness import US_PER_S
+from bullion.rates.freshness import AHEAD_US_MAX, US_PER_S
 from bullion.rates.tick import PLACES
 from bullion.records.market import BoardTick
 from bullion.records.node_report import FORGOTTEN_US, NodeReport
@@ -216,6 +216,12 @@ def _feed(
     age_s = max(0, now_us - held.tick.holds_until_us) // US_PER_S
     limits = [each.rate_age_s_max for each in symbols if each.rate_age_s_max is not None]
     limit_s = min(limits, default=None)
+    ahead_us = held.tick.at_us - now_us
+    if limits and ahead_us > AHEAD_US_MAX:
+        codes = ", ".join(sorted(each.code for each in symbols if each.rate_age_s_max is not None))
+        text = f"its time is {ahead_us // US_PER_S} s ahead: the clock was set back"
+        clients = f"Orders in {codes} are refused with stale_rate."
+        return _Light(FEED, instrument, ACT_NOW, text, clients, remedy, simulated=simulated)
     source = "set by the desk" if held.own else "simulated" if simulated else "from the feed"
     if held.own and held.tick.holds_until_us > max(now_us, held.tick.at_us):
         text, clients = "pinned by the desk", f"{codes} can be priced. Rates of the feed are not used."

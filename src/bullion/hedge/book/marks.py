@@ -27,9 +27,11 @@ class MarkRate(msgspec.Struct, frozen=True):
     at_us: int
     fresh_until_us: int | None
     """None: always."""
+    fresh_from_us: int = 0
+    """Before this time, the rate is from before the clock was set back."""
 
     def is_fresh(self, now_us: int) -> bool:
-        return self.fresh_until_us is None or now_us <= self.fresh_until_us
+        return self.fresh_until_us is None or self.fresh_from_us <= now_us <= self.fresh_until_us
 
 
 class BookMark(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The numbers that a check compared: in sentences where possible, else each by its name."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -96,8 +96,10 @@ def _staleness(trace: View, compared: Mapping[str, Any]) -> str | None:
     if "oldest" not in compared or compared.get("rate_at") is None:
         return None
     late = datetime.fromisoformat(trace["at"]) - datetime.fromisoformat(compared["rate_at"])
+    if late < timedelta():
+        return f"The rate of {compared['oldest']} is from before the clock was set back."
     allowed = age(int(compared["rate_age_s_max"]))
-    old = age(max(0, int(late.total_seconds())))
+    old = age(int(late.total_seconds()))
     return f"The rate of {compared['oldest']} was {old} old. The symbol allows {allowed}."
 
 
