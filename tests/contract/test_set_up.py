@@ -189,3 +189,7 @@ async def test_the_desk_sees_that_a_rate_is_from_before_the_clock_was_set_back(d
     (light,) = [each for each in await health.get_health(desk, ADMIN) if each["name"] == "BAR"]
     assert light["state"] == "bad"
     assert light["clients"] == "Orders in NEW are refused with stale_rate."
+    put = await rates.put_rate(desk, ADMIN, "BAR", RateBody(bid="1", ask="2"))
+    assert (put["taken"], put["age_s"], put["pinned_until"]) == (True, 0, None)
+    (light,) = [each for each in await health.get_health(desk, ADMIN) if each["name"] == "BAR"]
+    assert light["state"] == "ok"

@@ -20,6 +20,8 @@ from tests.support.servers import Postgres
 
 pytestmark = pytest.mark.anyio
 
+S = 1_000_000
+
 
 def tick(instrument: str, at_us: int, bid_e6: int = 1_000, moved_at_us: int | None = None) -> Tick:
     return Tick(instrument, bid_e6, bid_e6 + 5, at_us, at_us if moved_at_us is None else moved_at_us)
@@ -67,6 +69,22 @@ async def test_an_older_tick_is_ignored_and_one_as_old_is_taken(rates: StoredRat
     assert await held(rates) == {"GOLD": tick("GOLD", 10, 1_000)}
     await rates.publish("one", 5, [tick("GOLD", 10, 3_000)])
     assert await held(rates) == {"GOLD": tick("GOLD", 10, 3_000)}
+
+
+async def test_after_the_clock_was_set_back_newer_ticks_are_taken_again(
+    rates: StoredRates, engine: Engine
+) -> None:
+    row = await engine.read("clock", lambda transaction: one_row(transaction, "catalogue_state"))
+    now_us = row["clock_us"]
+    board = Board()
+    follower = BoardFollower(board, rates)
+    ahead = (tick("GOLD", now_us + 3_600 * S, 1_000), tick("SILVER", now_us + 2 * S, 1_000))
+    await rates.publish("one", 5, ahead)
+    await follower.catch_up()
+    await rates.publish("one", 5, [tick("GOLD", now_us, 2_000), tick("SILVER", now_us, 2_000)])
+    await follower.catch_up()
+    assert await held(rates) == {"GOLD": tick("GOLD", now_us, 2_000), "SILVER": ahead[1]}
+    assert board.tick("main", "GOLD") == tick("GOLD", now_us, 2_000)
 
 
 async def test_since_when_a_price_has_stood_still_is_kept(rates: StoredRates) -> None:

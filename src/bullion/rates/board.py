@@ -35,7 +35,7 @@ class Board:
         *,
         whole: bool = False,
     ) -> None:
-        """Apply ticks, each with its broker's tag or `MARKET`. Older ticks than the current are ignored.
+        """Apply ticks, each with its broker's tag or `MARKET`, as the store has them at this version.
 
         `whole`: these are all, and those of before are gone.
         """
@@ -54,7 +54,7 @@ class Board:
                 self.unreadable.discard("rate", broker, tick.instrument)
             held = self._ticks.setdefault(broker, {})
             before = held.get(tick.instrument)
-            if before is None or (tick.at_us >= before.at_us and tick != before):
+            if tick != before:
                 held[tick.instrument] = tick
                 changed = True
         self.version = version

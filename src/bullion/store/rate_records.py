@@ -41,7 +41,7 @@ class RateRecords(DeskTransaction):
 
     async def put_tick(self, broker: str, tick: Tick) -> None:
         """The store computes `moved_at_us` itself."""
-        await rates.put_ticks(self._transaction, broker, [tick])
+        await rates.put_ticks(self._transaction, broker, [tick], await self.now_us())
 
     async def feed_status(self) -> FeedStatus | None:
         return await feed_controls.read_status(self._transaction)

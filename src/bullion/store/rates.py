@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from bullion.rates.board import MARKET
+from bullion.rates.freshness import AHEAD_US_MAX
 from bullion.rates.source import TickSet
 from bullion.rates.tick import Tick
 from bullion.unreadable import Unreadable
@@ -69,15 +70,15 @@ class StoredRates:
             until_us = now_us + round(lease_s * _US_PER_S)
             if await transaction.one("take_lease", _FEED_LEASE, holder, until_us, now_us) is None:
                 return False
-            await put_ticks(transaction, MARKET, ticks)
+            await put_ticks(transaction, MARKET, ticks, now_us)
             await transaction.run("notify_nodes", _LISTENER)
             return True
 
         return await self._engine.write("publish_ticks", body)
 
 
-async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick]) -> None:
+async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick], now_us: int) -> None:
     """One of an instrument. The store computes `moved_at_us` itself."""
     version = (await one_row(transaction, "move_rates_version"))["version"]
     rows = [(each.instrument, each.bid_e6, each.ask_e6, each.at_us, each.pinned_until_us) for each in ticks]
-    await transaction.run("put_ticks", broker, version, _encode(rows).decode())
+    await transaction.run("put_ticks", broker, version, _encode(rows).decode(), now_us + AHEAD_US_MAX)

@@ -11,6 +11,7 @@ from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
 from bullion.metals.scaled import plain
 from bullion.orders.instant import instant_text
+from bullion.rates.freshness import AHEAD_US_MAX
 from bullion.rates.tick import PLACES, Tick
 from bullion.records.market import BoardTick
 from bullion.records.token import Actor, Role
@@ -26,7 +27,7 @@ _SET_AGAIN = "It cannot be put back: set the current rate instead."
 
 
 async def _put_back(records: Records, broker: str, instrument: str, earlier: View) -> ChangeResult:
-    """Put back an earlier rate and its pin, with the time of the current one: nodes ignore older rates."""
+    """Put back an earlier rate and its pin, with the time of the current one: older ones are ignored."""
     current, now_us = await records.tick(broker, instrument), await records.now_us()
     if earlier["source"] == "feed" and current is not None and current.tick.pinned_until_us is not None:
         return await _unpin(records, broker, current, now_us)
@@ -102,6 +103,8 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
         known = None if before is None or isinstance(before, Unreadable) else before
         if pinned_us is not None and known is not None and not known.own:
             known = None  # A pin holds against rates of the feed, however new.
+        if known is not None and known.own and known.tick.at_us > now_us + AHEAD_US_MAX:
+            known = None  # It is from before the clock was set back.
         taken = known is None or at_us >= known.tick.at_us
         if taken:
             await records.put_tick(actor.broker, Tick(instrument, bid_e6, ask_e6, at_us, at_us, pinned_us))

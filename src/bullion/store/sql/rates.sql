@@ -27,7 +27,8 @@ ORDER BY instrument
 WHERE version > $1
 
 -- name: put_ticks
--- A tick older than the stored one is ignored, unless the stored one cannot be read because of its times.
+-- A tick older than the stored one is ignored, unless the stored one is later than $4: then it is from before the clock was
+-- set back, or cannot be read because of its times.
 INSERT INTO ticks (broker, instrument, bid_e6, ask_e6, at_us, moved_at_us, version, pinned_until_us)
 SELECT
     $1, @item(0), CAST(@item(1) AS BIGINT), CAST(@item(2) AS BIGINT), CAST(@item(3) AS BIGINT), CAST(@item(3) AS BIGINT),
@@ -42,11 +43,11 @@ SET
         WHEN
             ticks.bid_e6 = excluded.bid_e6
             AND ticks.ask_e6 = excluded.ask_e6
-            AND ticks.moved_at_us BETWEEN 0 AND 253402300799999999
+            AND ticks.moved_at_us BETWEEN 0 AND excluded.at_us
             THEN ticks.moved_at_us
         ELSE excluded.at_us
     END
-WHERE excluded.at_us >= ticks.at_us OR ticks.at_us > 253402300799999999
+WHERE excluded.at_us >= ticks.at_us OR ticks.at_us > $4
 
 -- fragment: duties
 SELECT broker, name, from_date, rupees_paise FROM duties
