@@ -158,6 +158,31 @@ def test_a_quote_that_was_overtaken_changes_nothing() -> None:
     assert judge(RULES, KNOWN, late, (), is_open=True) == (KNOWN, Drop.LATE)
 
 
+@pytest.mark.parametrize(
+    ("newer", "reason"),
+    [
+        (quote(4_900, T0 + 2 * S), Drop.SPIKE),
+        (Quote("one", "XAUUSD", None, 4_900 * S, T0 + 2 * S, T0 + 2 * S), Drop.SIDES),
+        (quote(4_900, T0 + 2 * S, spread_bps=200), Drop.WIDTH),
+    ],
+)
+def test_a_quote_that_a_held_or_dropped_one_overtook_is_not_believed(newer: Quote, reason: Drop) -> None:
+    history, drop = judge(RULES, KNOWN, newer, (), is_open=True)
+    assert drop is reason
+    late = quote(4_800, T0 + 3 * S, own_us=T0 + S)  # Between the good one and the one that overtook it.
+    assert judge(RULES, history, late, (), is_open=True) == (history, Drop.LATE)
+    assert judge(RULES, history, quote(4_800, T0 + 3 * S), (), is_open=True)[1] is None
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_quote_with_an_impossible_time_overtakes_nothing(is_open: bool) -> None:
+    """Or one wrong time of a source would silence it for as long."""
+    ahead = Quote("one", "XAUUSD", None, 4_800 * S, T0 + 3600 * S, T0 + S)
+    history, drop = judge(RULES, KNOWN, ahead, (), is_open=is_open)
+    assert drop is (Drop.SIDES if is_open else Drop.HOURS)
+    assert judge(RULES, history, quote(4_800, T0 + 2 * S), (), is_open=True)[1] is None
+
+
 def test_nothing_overtakes_a_quote_on_a_line_that_keeps_the_order() -> None:
     """Bid and ask may have been set at different times; the newer message is what holds."""
     late = msgspec.structs.replace(of(4_800 * S, 4_801 * S, at_us=T0 - S), in_order=True)

@@ -188,6 +188,16 @@ def test_two_sources_confirm_each_other_s_jump() -> None:
     assert [tick.bid_e6 for tick in live.step(T0 + S + 1)] == [5_299_470_000]
 
 
+def test_a_quote_from_before_a_held_one_is_not_published() -> None:
+    live = feed()
+    live.take(quote(4_800, T0))
+    assert live.step(T0)
+    live.take(quote(4_900, T0 + 2 * S))
+    live.take(quote(4_801, T0 + 3 * S, own_us=T0 + S))
+    assert live.step(T0 + 3 * S) == []
+    assert live.drops == {("one", "spike"): 1, ("one", "late"): 1}
+
+
 def test_a_source_that_lies_within_its_bounds_is_disputed_by_another() -> None:
     """It drifts by 20 bps a quote, which the guard lets pass: the alarm comes from the other source."""
     live = feed(source("one"), source("two"))

@@ -48,6 +48,8 @@ class QuoteHistory(msgspec.Struct, frozen=True):
     """What the next quote is compared with: that of `good`, or of what another node published."""
     level_us: int = 0
     held: HeldQuotes | None = None
+    newest_at_us: int | None = None
+    """The source's own time of its newest quote, whether believed, held or dropped."""
 
 
 class GuardRules(msgspec.Struct, frozen=True):
@@ -65,8 +67,9 @@ def judge(
 ) -> tuple[QuoteHistory, Drop | None]:
     """`others_e6`: the levels that other sources with a live line state for the instrument now."""
     reason = Drop.HOURS if not is_open else _fault(rules, quote) or _fault_of_time(rules, history, quote)
-    if reason is Drop.LATE:  # The newer quote that overtook it still stands.
+    if reason is Drop.LATE:  # What is known of the newer quote that overtook it still holds.
         return history, reason
+    history = _noted(rules, history, quote)
     if reason is not None:
         return suspended(history), reason
     if _near(rules, history, quote) or any(
@@ -90,7 +93,21 @@ def suspended(history: QuoteHistory) -> QuoteHistory:
 
 
 def accepted(quote: Quote) -> QuoteHistory:
-    return QuoteHistory(good=quote, standing=True, level_e6=quote.level_e6, level_us=quote.received_us)
+    return QuoteHistory(
+        good=quote,
+        standing=True,
+        level_e6=quote.level_e6,
+        level_us=quote.received_us,
+        newest_at_us=quote.at_us,
+    )
+
+
+def _noted(rules: GuardRules, history: QuoteHistory, quote: Quote) -> QuoteHistory:
+    """Later quotes may not be older than this one, unless its time is wrong."""
+    at_us, newest_us = quote.at_us, history.newest_at_us
+    if at_us is None or _out_of_time(rules, quote.received_us - at_us) or at_us <= (newest_us or 0):
+        return history
+    return msgspec.structs.replace(history, newest_at_us=at_us)
 
 
 def _fault(rules: GuardRules, quote: Quote) -> Drop | None:
@@ -109,13 +126,15 @@ def _fault(rules: GuardRules, quote: Quote) -> Drop | None:
 def _fault_of_time(rules: GuardRules, history: QuoteHistory, quote: Quote) -> Drop | None:
     if quote.at_us is None:
         return None
-    age_us = quote.received_us - quote.at_us
-    if not -rules.numbers.ahead_s * _US_PER_S <= age_us <= rules.numbers.old_s * _US_PER_S:
+    if _out_of_time(rules, quote.received_us - quote.at_us):
         return Drop.TIME
-    last = None if quote.in_order else history.good
-    if last is not None and last.at_us is not None and quote.at_us < last.at_us:
+    if not quote.in_order and history.newest_at_us is not None and quote.at_us < history.newest_at_us:
         return Drop.LATE
     return None
+
+
+def _out_of_time(rules: GuardRules, age_us: int) -> bool:
+    return not -rules.numbers.ahead_s * _US_PER_S <= age_us <= rules.numbers.old_s * _US_PER_S
 
 
 def _near(rules: GuardRules, history: QuoteHistory, quote: Quote) -> bool:
