@@ -69,6 +69,26 @@ def test_after_a_pause_sources_may_differ_by_more() -> None:
     assert chosen(left, old, candidate("two", 60, bps=501)).differs_from == "two"
 
 
+HOUR_US = 3600 * S
+
+
+def test_no_hour_settles_which_of_two_sources_is_right() -> None:
+    """They differed when the first was lost: that its price is old by now proves nothing."""
+    old = candidate("one", None, level_us=T0 - 2 * HOUR_US)
+    blocked = Choice("one", T0 - 2 * HOUR_US, "two")
+    assert chosen(blocked, old, candidate("two", 60, bps=51)) == blocked
+    away = chosen(blocked, old, candidate("two", None, bps=51))
+    assert not away.publishes
+    assert chosen(away, old, candidate("two", 0, bps=51)) == blocked
+    assert chosen(blocked, old, candidate("two", 60, bps=50)) == Choice("two")
+    assert chosen(blocked, candidate("one", 0, level_us=T0), candidate("two", 60, bps=51)) == Choice("one")
+
+
+def test_a_source_that_has_been_quiet_for_an_hour_still_says_its_price() -> None:
+    quiet = candidate("two", 7200, level_us=T0 - 2 * HOUR_US)
+    assert chosen(Choice("two"), candidate("one", 30, bps=51), quiet) == Choice("two", None, "one")
+
+
 def test_the_desk_decides_between_sources_that_differ() -> None:
     blocked = Choice("one", T0 - 9 * S, "two")
     two = candidate("two", 0, bps=400)

@@ -97,6 +97,13 @@ def test_the_first_quote_after_a_pause_has_more_room(
     assert verdict(quote(middle, T0 + pause_s * S)) is expected
 
 
+def test_an_hour_of_held_quotes_is_no_pause() -> None:
+    wild = [quote(4_880 + 20 * (each % 2), T0 + each * 60 * S) for each in range(1, 70)]
+    assert run_of(*wild) == [Drop.SPIKE] * 69
+    after = [*wild[:9], quote(4_880, wild[8].received_us + 3_601 * S)]
+    assert run_of(*after)[-1] is None
+
+
 def run_of(*quotes: Quote, history: QuoteHistory = KNOWN, rules: GuardRules = RULES) -> list[Drop | None]:
     verdicts = []
     for each in quotes:

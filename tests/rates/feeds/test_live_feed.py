@@ -159,6 +159,20 @@ def test_sources_that_differ_at_the_switch_wait_for_the_desk() -> None:
     assert of(live, T0 + 61 * S).preferred == "two"
 
 
+def test_sources_that_differ_wait_for_the_desk_however_long() -> None:
+    live = feed(source("one"), source("two"))
+    live.take(quote(4_800, T0, "one"))
+    live.take(quote(4_830, T0, "two"))
+    live.step(T0)
+    live.lost("one", T0 + S)
+    assert steps(live, T0 + S, 1800, "two") == []
+    live.take(Unreadable("two", "XAUUSD", T0 + 1801 * S))
+    assert steps(live, T0 + 1801 * S, 1800, "two") == []
+    live.take(quote(4_830, T0 + 3601 * S, "two"))
+    assert steps(live, T0 + 3601 * S, 60, "two") == []
+    assert of(live, T0 + 3660 * S).differs_from == "two"
+
+
 def test_a_held_quote_is_released_by_the_desk_that_saw_it() -> None:
     live = feed(source("one", msgspec.structs.replace(GOLD, lowest=None, highest=None)))
     live.take(quote(4_800, T0))

@@ -10,7 +10,10 @@ from .source_settings import FeedSettings
 _US_PER_S = 1_000_000
 _PAUSE_US = 3600 * _US_PER_S
 _PAUSE_BPS = 500
-"""How far prices of two sources may differ if the older one is from before a pause, such as a weekend."""
+"""How far prices of two sources may differ if the older one is from before a pause, such as a weekend.
+
+Not if they differed before: no pause settles which of them is right.
+"""
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -53,8 +56,9 @@ def choose(
     bad_since_us = None if current.good_since_us is not None else choice.bad_since_us or now_us
     target = _target(settings, candidates, current, bad_since_us, now_us)
     if target is None:
-        return Choice(current.source, bad_since_us)
-    if _differ(settings, current, target, now_us):
+        # While the other source is away, too, they still differ.
+        return Choice(current.source, bad_since_us, choice.differs_from if bad_since_us else None)
+    if _differ(settings, choice, current, target, now_us):
         return Choice(current.source, bad_since_us, target.source)
     return Choice(target.source)
 
@@ -79,8 +83,14 @@ def _target(
     return None
 
 
-def _differ(settings: FeedSettings, current: Candidate, target: Candidate, now_us: int) -> bool:
+def _differ(
+    settings: FeedSettings, choice: Choice, current: Candidate, target: Candidate, now_us: int
+) -> bool:
     if current.level_e6 is None or target.level_e6 is None:
         return False
-    paused = now_us - current.level_us > _PAUSE_US
+    paused = (
+        choice.differs_from is None
+        and current.good_since_us is None
+        and now_us - current.level_us > _PAUSE_US
+    )
     return apart(target.level_e6, current.level_e6, _PAUSE_BPS if paused else settings.switch_bps)

@@ -140,7 +140,8 @@ def _out_of_time(rules: GuardRules, age_us: int) -> bool:
 def _near(rules: GuardRules, history: QuoteHistory, quote: Quote) -> bool:
     if history.level_e6 is None:
         return False
-    paused = quote.received_us - history.level_us > rules.numbers.gap_s * _US_PER_S
+    last_us = history.level_us if history.held is None else history.held.newest.received_us
+    paused = quote.received_us - last_us > rules.numbers.gap_s * _US_PER_S
     bps = rules.numbers.gap_bps if paused else rules.numbers.spike_bps
     return not apart(quote.level_e6, history.level_e6, bps)
 
