@@ -60,12 +60,14 @@ async def servers() -> AsyncIterator[dict[str, QuoteServer]]:
 class Node:
     """What a node has of the feed."""
 
-    def __init__(self, name: str, engine: Engine, servers: dict[str, QuoteServer]) -> None:
+    def __init__(
+        self, name: str, engine: Engine, servers: dict[str, QuoteServer], failover_s: int = 1
+    ) -> None:
         self.rates = StoredRates(engine)
         self.board = Board()
         self.follower = BoardFollower(self.board, self.rates)
         self.settings = FeedSettings(
-            sources=tuple(map(self._source, servers, servers.values())), failover_s=1
+            sources=tuple(map(self._source, servers, servers.values())), failover_s=failover_s
         )
         assert list(self.settings.problems()) == []
         self.feed = LiveFeed(self.settings)
@@ -190,6 +192,25 @@ async def test_a_source_that_is_cut_is_replaced_and_returns(
     await prefer_source(desk, DEALER, "one", PreferBody(instrument="XAUUSD", end=True))
     await until_row(desk, "one", preferred=False)
     await node.stop()
+
+
+async def test_another_node_goes_on_with_the_source_chosen_last(
+    engine: Engine, other_engine: Engine, servers: dict[str, QuoteServer]
+) -> None:
+    desk = await opened(engine)
+    first = await Node("first", engine, servers).start()
+    await until_row(desk, "one", chosen=True, published=True)
+    servers["one"].set_fault("cut")
+    await until_row(desk, "two", chosen=True, published=True)
+    await first.stop()
+    servers["one"].set_fault("none")
+    second = await Node("second", other_engine, servers, failover_s=60).start()
+    await until_published(second.rates)
+    await until_row(desk, "one", state="good")
+    assert second.runner.holding
+    assert second.feed.status("second", now_us()).instruments[0].source == "two"
+    assert second.feed.switches == 0
+    await second.stop()
 
 
 async def test_faults_are_not_published_but_counted_and_shown(

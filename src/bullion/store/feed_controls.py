@@ -24,6 +24,9 @@ class StoredFeedControls:
 
         return await self._engine.write("feed_controls", body)
 
+    async def last_status(self) -> FeedStatus | None:
+        return await self._engine.read("feed_status", read_status)
+
 
 async def read_status(transaction: Transaction) -> FeedStatus | None:
     """None if no node has run a live feed, or another version wrote what this one cannot read."""

@@ -173,6 +173,46 @@ def test_sources_that_differ_wait_for_the_desk_however_long() -> None:
     assert of(live, T0 + 3660 * S).differs_from == "two"
 
 
+def test_another_node_takes_over_with_the_source_chosen_last() -> None:
+    settings = (source("one"), source("two"))
+    left, live = feed(*settings), LiveFeed(feed_settings(*settings))
+    left.take(quote(4_800, T0, "two"))
+    left.step(T0)
+    live.resume([KNOWN], left.status("a node", T0))
+    live.take(quote(4_820, T0 + S, "one"))  # It differs by less than `switch_bps`.
+    assert live.step(T0 + S) == []
+    live.take(quote(4_801, T0 + 2 * S, "two"))
+    assert [tick.bid_e6 for tick in live.step(T0 + 2 * S)] == [4_800_519_900]
+    assert {tick.bid_e6 for tick in steps(live, T0 + 3 * S, 28, "one", "two")} == {4_800_519_900}
+    assert {tick.bid_e6 for tick in steps(live, T0 + 31 * S, 1, "one", "two")} == {4_819_518_000}
+    assert live.switches == 1
+
+
+def test_a_node_that_takes_over_does_not_settle_which_source_is_right() -> None:
+    settings = (source("one"), source("two"))
+    left = feed(*settings)
+    left.take(quote(4_800, T0, "one"))
+    left.take(quote(4_830, T0, "two"))
+    left.step(T0)
+    left.lost("one", T0)
+    steps(left, T0, 10, "two")
+    later_us = T0 + 7200 * S
+    live = LiveFeed(feed_settings(*settings))
+    live.resume([KNOWN], left.status("a node", T0 + 10 * S))
+    live.take(quote(4_830, later_us, "two"))
+    assert steps(live, later_us, 60, "two") == []
+    assert of(live, later_us).differs_from == "two"
+
+
+def test_a_source_that_was_chosen_last_may_be_gone() -> None:
+    left, live = feed(source("gone"), source("one")), LiveFeed(feed_settings())
+    left.take(quote(4_800, T0, "gone"))
+    left.step(T0)
+    live.resume([KNOWN], left.status("a node", T0))
+    live.take(quote(4_800, T0 + S))
+    assert live.step(T0 + S)
+
+
 def test_a_held_quote_is_released_by_the_desk_that_saw_it() -> None:
     live = feed(source("one", msgspec.structs.replace(GOLD, lowest=None, highest=None)))
     live.take(quote(4_800, T0))

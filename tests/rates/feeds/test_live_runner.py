@@ -50,6 +50,43 @@ class NoControls:
     async def exchange(self, status: FeedStatus) -> Controls:
         return Controls()
 
+    async def last_status(self) -> FeedStatus | None:
+        return None
+
+
+class Unknown(NoControls):
+    """Controls of a store that cannot say at first what was chosen last."""
+
+    def __init__(self, status: FeedStatus) -> None:
+        self.faults = 1
+        self.status = status
+
+    async def last_status(self) -> FeedStatus | None:
+        self.faults -= 1
+        if self.faults >= 0:
+            raise StoreFault("the store is away")
+        return self.status
+
+
+async def test_it_connects_when_it_knows_which_source_was_chosen_last() -> None:
+    settings = feed_settings(source("two", kind="http", poll_ms=60_000), source("one"))
+    before = LiveFeed(settings)
+    before.resume([Tick("XAUUSD", 4_799 * S, 4_801 * S, T0 - S, T0 - S)])
+    before.take(quote(4_800, T0))
+    before.step(T0)
+    live, controls, store = LiveFeed(settings), Unknown(before.status("b", T0)), FailingOnce()
+    runner = LiveFeedRunner(live, [OneQuote()], store, controls, Board(), lambda: T0, "a node")
+    task = asyncio.create_task(runner.run())
+    try:
+        async with asyncio.timeout(WAIT_S):
+            while not live.status("a", T0).sources[1].connected:
+                await asyncio.sleep(0.01)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert controls.faults == -1
+    assert [each.source for each in live.status("a", T0).instruments] == ["one"]
+
 
 async def test_a_polled_quote_that_the_store_did_not_take_is_published_again() -> None:
     live = LiveFeed(feed_settings(source("one", kind="http", poll_ms=60_000)))

@@ -135,8 +135,13 @@ class LiveFeed:
                 found[track.source, reason] += number
         return found
 
-    def resume(self, ticks: Iterable[Tick]) -> None:
-        """Compare first quotes with what was published last, by any node."""
+    def resume(self, ticks: Iterable[Tick], last: FeedStatus | None = None) -> None:
+        """Compare first quotes with what was published last, by any node, and go on with its choices."""
+        for each in () if last is None else last.instruments:
+            sources = self._tracks.get(each.instrument, {})
+            if each.source in sources:
+                differs_from = each.differs_from if each.differs_from in sources else None
+                self._choices[each.instrument] = Choice(each.source, differs_from=differs_from)
         for tick in ticks:
             self._published[tick.instrument] = tick
             for track in self._tracks.get(tick.instrument, {}).values():

@@ -62,6 +62,9 @@ class FeedControls(Protocol):
     async def exchange(self, status: FeedStatus) -> Controls:
         """Tell the desk how the feed is, and learn what it asks. May raise StoreFault."""
 
+    async def last_status(self) -> FeedStatus | None:
+        """What a node said last; None if it is not known. May raise StoreFault."""
+
 
 class LiveFeedRunner:
     def __init__(
@@ -90,15 +93,24 @@ class LiveFeedRunner:
     async def run(self) -> None:
         """Run for as long as the node does. Only the holder of the lease is connected."""
         while True:
-            if await self._publish(empty=True):
+            if await self._publish(empty=True) and await self._resume():
                 await self._hold()
             else:
                 await asyncio.sleep(_LEASE_RETRY_S)
 
+    async def _resume(self) -> bool:
+        """Go on where the node before stopped. False if the store cannot say where."""
+        try:
+            last = await self._controls.last_status()
+        except StoreFault as fault:
+            _log.debug("feed_controls_not_read", fault=repr(fault))
+            return False
+        self.feed.resume(self._board.ticks(MARKET), last)
+        return True
+
     async def _hold(self) -> None:
         """Connect and publish, until the lease is lost or was not renewed in time. Disconnects first."""
         feed, loop = self.feed, asyncio.get_running_loop()
-        feed.resume(self._board.ticks(MARKET))
         self._applied_us.clear()
         tasks = [loop.create_task(self._keep_connected(each)) for each in self._sources]
         tasks.append(loop.create_task(self._exchange()))
