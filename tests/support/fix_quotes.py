@@ -55,15 +55,20 @@ class RunningFeed:
         """`published_e6`: the rate that another node published last, so that first quotes are not held."""
         assert list(settings.problems()) == []
         self.feed = LiveFeed(settings)
+        self.set_back_us = 0
+        """By how much the clock was set back."""
         if published_e6 is not None:
             now_us = clock_us()
             self.feed.resume([Tick("GOLD", published_e6, published_e6, now_us, now_us)])
         self.items: list[Item] = []
         self.losses: list[str] = []
         self._tasks = [
-            asyncio.ensure_future(self._keep(FixSource(each, line, log, clock_us)))
+            asyncio.ensure_future(self._keep(FixSource(each, line, log, self.now_us)))
             for each, line in zip(settings.sources, lines, strict=True)
         ]
+
+    def now_us(self) -> int:
+        return clock_us() - self.set_back_us
 
     async def _keep(self, source: FixSource) -> None:
         while True:
@@ -71,7 +76,7 @@ class RunningFeed:
                 await source.run(self._take)
             except SourceLost as lost:
                 self.losses.append(str(lost))
-                self.feed.lost(source.name, clock_us(), str(lost))
+                self.feed.lost(source.name, self.now_us(), str(lost))
             await asyncio.sleep(0.05)
 
     def _take(self, item: Item) -> None:
@@ -80,8 +85,8 @@ class RunningFeed:
 
     def instrument(self) -> InstrumentStatus:
         """Chosen now, as at a publication."""
-        self.feed.step(clock_us())
-        (found,) = self.feed.status("test", clock_us()).instruments
+        self.feed.step(self.now_us())
+        (found,) = self.feed.status("test", self.now_us()).instruments
         return found
 
     def drops(self, source: str = "venue") -> dict[str, int]:

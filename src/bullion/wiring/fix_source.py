@@ -156,7 +156,7 @@ class _Following:
                 self._attend(status.in_us)
 
     def _attend(self, in_us: int) -> None:
-        if in_us > self._heard_us:  # Heartbeats, too.
+        if in_us != self._heard_us:  # Heartbeats, too. Earlier if the clock was set back.
             self._heard_us = in_us
             self._take(Alive(self._name, in_us))
         self._look_for_gaps()

@@ -31,6 +31,11 @@ def test_a_source_is_left_after_three_seconds_without_a_good_quote() -> None:
     assert chosen(Choice("one", T0 - 3 * S), bad, good) == Choice("two")
 
 
+def test_a_source_is_left_as_soon_after_the_clock_was_set_back() -> None:
+    lost = chosen(Choice("one", T0 + 3600 * S), candidate("one", None), candidate("two", 60))
+    assert lost == Choice("one", T0)
+
+
 def test_nothing_is_published_while_the_chosen_source_is_bad() -> None:
     assert Choice("one").publishes
     assert not Choice("one", T0).publishes

@@ -46,6 +46,17 @@ async def test_a_quiet_line_that_beats_keeps_its_quote() -> None:
         assert running.publishes()
 
 
+async def test_a_quiet_line_keeps_its_quote_after_the_clock_was_set_back() -> None:
+    async with quoting() as venue, following([SOURCE], [line_to(venue.port)]) as running:
+        await running.until(running.publishes)
+        venue.set_fault(QuoteFault.SILENCE)
+        await running.until(lambda: all(isinstance(each, Alive) for each in running.items[-2:]))
+        running.set_back_us = 100_000_000
+        assert not running.publishes()
+        await running.until(running.publishes)
+        assert running.losses == []
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -69,6 +69,17 @@ def test_a_dead_line_is_not_stamped_anew() -> None:
     assert steps(live, T0 + S, 60) == []
 
 
+@pytest.mark.parametrize("kind", ["websocket", "http"])
+def test_what_was_heard_before_the_clock_was_set_back_keeps_no_line_alive(kind: str) -> None:
+    live = feed(source("one", kind=kind))
+    live.take(quote(4_800, T0))
+    assert live.step(T0)
+    back_us = T0 - 3600 * S
+    assert steps(live, back_us, 60) == []
+    live.take(quote(4_801, back_us + 60 * S))
+    assert [tick.at_us for tick in live.step(back_us + 60 * S)] == [back_us + 60 * S]
+
+
 def test_a_bad_quote_ends_the_stamps_until_a_good_one_comes() -> None:
     live = feed()
     live.take(quote(4_800, T0))

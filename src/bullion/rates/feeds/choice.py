@@ -53,7 +53,7 @@ def choose(
         return Choice(good[0].source) if good else Choice()
     if insisted is not None and any(each.source == insisted for each in good):
         return Choice(insisted)
-    bad_since_us = None if current.good_since_us is not None else choice.bad_since_us or now_us
+    bad_since_us = None if current.good_since_us is not None else min(choice.bad_since_us or now_us, now_us)
     target = _target(settings, candidates, current, bad_since_us, now_us)
     if target is None:
         # While the other source is away, too, they still differ.

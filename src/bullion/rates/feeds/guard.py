@@ -128,9 +128,10 @@ def _fault_of_time(rules: GuardRules, history: QuoteHistory, quote: Quote) -> Dr
         return None
     if _out_of_time(rules, quote.received_us - quote.at_us):
         return Drop.TIME
-    if not quote.in_order and history.newest_at_us is not None and quote.at_us < history.newest_at_us:
-        return Drop.LATE
-    return None
+    newest_us = None if quote.in_order else history.newest_at_us
+    if newest_us is None or _out_of_time(rules, quote.received_us - newest_us):
+        return None  # The clock was set back, or nothing came for long.
+    return Drop.LATE if quote.at_us < newest_us else None
 
 
 def _out_of_time(rules: GuardRules, age_us: int) -> bool:

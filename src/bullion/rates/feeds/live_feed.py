@@ -39,7 +39,7 @@ class _Line:
         quiet_us = self.settings.alive_s * _US_PER_S
         if not self.settings.pushes:
             quiet_us += 2 * self.settings.poll_ms * _US_PER_MS
-        return self.connected and self.heard_us is not None and now_us - self.heard_us <= quiet_us
+        return self.connected and self.heard_us is not None and _within(self.heard_us, now_us, quiet_us)
 
 
 class _Track:
@@ -63,7 +63,7 @@ class _Track:
             return False
         if self.line.settings.pushes:
             return self.line.is_live(now_us)
-        return now_us - good.received_us <= 2 * self.line.settings.poll_ms * _US_PER_MS
+        return _within(good.received_us, now_us, 2 * self.line.settings.poll_ms * _US_PER_MS)
 
     def look(self, now_us: int) -> Candidate:
         if not self.line.is_open(now_us):
@@ -325,6 +325,11 @@ class LiveFeed:
 
     def _all_tracks(self) -> Iterable[_Track]:
         return (track for tracks in self._tracks.values() for track in tracks.values())
+
+
+def _within(at_us: int, now_us: int, age_us_max: int) -> bool:
+    """Whether it is so recent. A time far ahead is from before the clock was set back."""
+    return abs(now_us - at_us) <= age_us_max
 
 
 def _line_status(line: _Line, now_us: int) -> SourceStatus:
