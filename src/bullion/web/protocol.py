@@ -99,6 +99,8 @@ class GuardedProtocol(asyncio.Protocol):
         self._held = b""
         """Bytes that arrived after that request, before its response was complete."""
         self._discarded = 0
+        self._ended = False
+        """Whether the client has closed its sending side."""
         self._stopping = False
         self._read_paused = False
         self.write_paused = False
@@ -139,7 +141,16 @@ class GuardedProtocol(asyncio.Protocol):
         del self.reader.parser, self.reader
 
     def eof_received(self) -> bool:
-        """A client that closed its sending side may still wait for its response."""
+        """A client that closed its sending side still waits for the responses to its complete requests.
+
+        Return whether the connection stays open for them. With TLS it cannot, and a stream ends here.
+        """
+        self._ended = True
+        self._writer.flush()  # A transport that closes takes no more.
+        if self.state in (STREAMING, CLOSING) or not self._transport.can_write_eof():
+            return False
+        if self._held:
+            return True  # `_continue` comes back here when it has read them.
         if self.state is ANSWERING:
             self._close_after_this_request()
             return True
@@ -382,6 +393,8 @@ class GuardedProtocol(asyncio.Protocol):
             if self._held:
                 held, self._held = self._held, b""
                 self.data_received(held)
+                if self._ended and not self.eof_received():
+                    self._writer.close()
 
     def _close_after_this_request(self) -> None:
         if self._exchange is not None:
@@ -431,7 +444,7 @@ class GuardedProtocol(asyncio.Protocol):
             self._exchange.on_disconnect()
         self.state = CLOSING
         self._deadline.move(self.LINGER_SECONDS)
-        if self._transport.can_write_eof():
+        if self._transport.can_write_eof() and not self._ended:
             self._writer.write_eof()
             self.resume_reading()
         else:
