@@ -27,7 +27,12 @@ def locked(path: Path) -> Iterator[IO[bytes]]:
         with opened(path) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if _is_at(file, path):
-                yield file
+                try:
+                    yield file
+                finally:
+                    # A process that was forked meanwhile has the file open as well, and would keep the lock.
+                    file.flush()
+                    fcntl.flock(file, fcntl.LOCK_UN)
                 return
         # Another process replaced the file while this one waited.
 

@@ -1,5 +1,6 @@
 """The journal: on the disk before the first try, shared by threads and processes, and never another's."""
 
+import fcntl
 import json
 import os
 import stat
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from bullion_client import Environment, Journal, LimitExceeded, NotPlaced, OutcomeUnknown, PriceMoved
+from bullion_client.file_lock import locked
 from tests.client.calls import INTENT, LIVE_KEY, SECRET, TEST_KEY
 from tests.client.scripted_network import START, TEST_ORDER, World, answer, caller, placed, refusal
 
@@ -337,6 +339,23 @@ def test_threads_and_processes_append_to_one_file(journal: Journal, path: Path) 
     assert [process.wait(timeout=60) for process in processes] == [0, 0]
     left = {intent.idempotency_key for intent in journal.unsettled()}
     assert left == {f"{name}-{n}" for name in ("p0", "p1", "t0", "t1", "t2") for n in range(0, 60, 3)}
+
+
+def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(path: Path) -> None:
+    done, tell = os.pipe()
+    with locked(path):
+        child = os.fork()
+        if child == 0:
+            os.close(tell)
+            os.read(done, 1)  # Until the other end is closed.
+            os._exit(0)
+    try:
+        with path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(tell)
+        os.close(done)
+        os.waitpid(child, 0)
 
 
 def test_its_repr_names_the_file(journal: Journal, path: Path) -> None:
