@@ -343,7 +343,7 @@ class BaseClient(Generic[OrderT_co]):
             return
         try:
             yield from run_function(partial(self._journal.settle, intent, outcome=outcome, **more))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             # The caller still gets the outcome. If the order is resumed later, it is found again.
             log.warning("order %s is settled, but the journal failed: %r", intent.idempotency_key, error)
 

@@ -106,6 +106,8 @@ class Journal:
         """Record the outcome of an intent. The client calls this."""
         line = {"event": "settled", "idempotency_key": intent.idempotency_key, "outcome": outcome, **more}
         with locked(self._path) as file:
+            if self._head(file) is None:
+                return  # The file was removed, and the intent with it.
             _append(file, line)
             if file.tell() >= self._compacted_from:
                 self._compact(file)

@@ -86,7 +86,7 @@ class World:
                     case Run(function):
                         try:
                             result = function()
-                        except OSError as error:
+                        except (OSError, ValueError) as error:
                             effect = flow.throw(error)
                         else:
                             effect = flow.send(result)

@@ -226,6 +226,29 @@ def test_a_file_that_was_taken_away_is_begun_anew(journal: Journal, path: Path) 
     assert journal.unsettled() == (replace(INTENT, account="aurum"),)
 
 
+def test_a_file_that_was_taken_away_is_not_begun_with_an_outcome(journal: Journal, path: Path) -> None:
+    def take_away(_: httpx.Request) -> httpx.Response:
+        path.unlink()
+        return TAKEN
+
+    placed(World(take_away), TEST_KEY, journal=journal)
+    with pytest.raises(OutcomeUnknown):
+        placed(World(LOST), TEST_KEY, journal=journal)
+    assert len(journal.unsettled()) == 1
+
+
+def test_an_outcome_is_not_written_to_a_file_that_is_no_journal(
+    journal: Journal, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def overwrite(_: httpx.Request) -> httpx.Response:
+        path.write_text('{"other": 1}\n')
+        return TAKEN
+
+    assert placed(World(overwrite), TEST_KEY, journal=journal).id == TEST_ORDER["id"]
+    assert path.read_text() == '{"other": 1}\n'
+    assert "is not a journal" in caplog.text
+
+
 def test_a_torn_head_is_written_anew(journal: Journal, path: Path) -> None:
     path.write_text('{"journal": 1, "envi')
     journal.bind(Environment.TEST, "aurum")
