@@ -12,7 +12,7 @@ from bullion_client.base_client import BaseClient
 from bullion_client.enums import Environment, OrderStatus, TradeType
 from bullion_client.event_models import Event, EventPage
 from bullion_client.event_stream import AsyncEventStream
-from bullion_client.flow import Flow, Value, run_async
+from bullion_client.flow import Flow, NotSentError, Value, run_async
 from bullion_client.intent import Intent
 from bullion_client.journal import Journal
 from bullion_client.models import (
@@ -380,6 +380,8 @@ class AsyncClient(BaseClient[OrderT_co]):
         return await run_async(flow, self._send, self._open)
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
+        if self._http.is_closed:
+            raise NotSentError("the client is closed, so nothing was sent")
         # Redirects are not followed, whatever an http_client of the caller's does otherwise.
         return self._note(await self._http.send(request, follow_redirects=False))
 

@@ -17,7 +17,7 @@ from bullion_client.errors import BullionError, NotPlaced, OrderRejected, Outcom
 from bullion_client.event_calls import EventCalls, EventSupport
 from bullion_client.event_feed import EventFeed
 from bullion_client.event_models import EventPage
-from bullion_client.flow import Flow, now, run_function
+from bullion_client.flow import Flow, NotSentError, now, run_function
 from bullion_client.intent import Intent, check_intent, make_intent
 from bullion_client.journal import Journal
 from bullion_client.models import (
@@ -269,11 +269,21 @@ class BaseClient(Generic[OrderT_co]):
         begun = yield from now()
         # From earlier tries of the intent; the tries of this call add to it.
         doubt = Doubt.about(intent, begun)
-        if self._journal is not None:
-            longest = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
-            noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + longest)
+        if self._journal is None:
+            return (yield from self._place_and_record(access, intent, tries, doubt))
+        longest = timedelta(seconds=min(tries.deadline_s + _WAITS_OF_A_TRY * self._timeout, 10**9))
+        noted = replace(intent, in_doubt=True, unanswered_until=begun.utc + longest)
+        try:
             yield from run_function(partial(self._journal.note, noted))
-        return (yield from self._place_and_record(access, intent, tries, doubt))
+            return (yield from self._place_and_record(access, intent, tries, doubt))
+        except BullionError:
+            raise
+        except BaseException as error:
+            in_flight = tries.count > doubt.tries and not isinstance(error, NotSentError)
+            if doubt.since is None and not in_flight:
+                # As after `NotPlaced`. The flow may be closed already, so it cannot let a driver do this.
+                self._record(self._journal, intent, "not_placed")
+            raise
 
     def _place_and_record(
         self, access: Access, intent: Intent, tries: Tries, doubt: Doubt
@@ -339,10 +349,12 @@ class BaseClient(Generic[OrderT_co]):
         return account.login_id
 
     def _write_outcome(self, intent: Intent, outcome: str, **more: str | None) -> Flow[None]:
-        if self._journal is None:
-            return
+        if self._journal is not None:
+            yield from run_function(partial(self._record, self._journal, intent, outcome, **more))
+
+    def _record(self, journal: Journal, intent: Intent, outcome: str, **more: str | None) -> None:
         try:
-            yield from run_function(partial(self._journal.settle, intent, outcome=outcome, **more))
+            journal.settle(intent, outcome=outcome, **more)
         except (OSError, ValueError) as error:
             # The caller still gets the outcome. If the order is resumed later, it is found again.
             log.warning("order %s is settled, but the journal failed: %r", intent.idempotency_key, error)

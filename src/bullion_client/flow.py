@@ -9,7 +9,8 @@ call and differ only in `run` and `run_async`, and a test can drive a flow witho
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
@@ -78,6 +79,10 @@ class Close:
 
 Effect: TypeAlias = httpx.Request | Sleep | Now | Run | Open | Take | Close
 Flow: TypeAlias = Generator[Effect, Any, Value]
+
+
+class NotSentError(RuntimeError):
+    """The request was not sent, because the client is closed."""
 
 
 # --- Effects with typed results --------------------------------------------------------------------------
@@ -219,7 +224,7 @@ async def _do_async(
         case Now():
             result = moment_now()
         case Run(function):
-            result = await asyncio.to_thread(function)
+            result = await _in_thread(function)
         case Open(request):
             response = await open_request(request)
             result = OpenResponse(response, response.aiter_bytes())
@@ -231,3 +236,15 @@ async def _do_async(
         case request:
             result = await send_request(request)
     return result
+
+
+async def _in_thread(function: Callable[[], object]) -> object:
+    """Run it in a thread, also to its end if the task is cancelled: what follows must find it done."""
+    running = asyncio.get_running_loop().run_in_executor(None, copy_context().run, function)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        while not running.done():
+            with suppress(asyncio.CancelledError):  # anyio cancels again and again.
+                await asyncio.wait([running])
+        raise

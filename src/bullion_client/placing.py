@@ -64,6 +64,9 @@ class Doubt:
     since: Moment | None = None
     """When the last such try ended; None if there is none."""
 
+    tries: int = 0
+    """The tries that have ended."""
+
     @classmethod
     def about(cls, intent: Intent, moment: Moment) -> "Doubt":
         """The doubt from earlier tries of an intent, in this program or another."""
@@ -77,6 +80,7 @@ class Doubt:
 
     def learn(self, verdict: Verdict, began: Moment, ended: Moment) -> None:
         """Update it by the end of a try."""
+        self.tries += 1
         if verdict.unsure:
             self.since = ended
         elif verdict.looked_up and self.since and began.seconds - self.since.seconds >= LINGER_S:

@@ -145,7 +145,7 @@ def _send(session: Session, client: Client, journal: Journal | None, intent: Int
     except BullionError as error:
         raise resume_hint.after_error(error, intent) from None
     except KeyboardInterrupt:
-        raise resume_hint.after_interrupt(intent) from None
+        raise resume_hint.after_interrupt(intent, journal) from None
     except OSError as error:
         # This is the journal: the library has its own errors for the network, and a journal that fails
         # after the order was sent is only logged.

@@ -184,7 +184,7 @@ def _resume_one(
     except BullionError as error:
         return _Result(intent, None, resume_hint.after_error(error, intent))
     except KeyboardInterrupt:
-        return _Result(intent, None, resume_hint.after_interrupt(intent))
+        return _Result(intent, None, resume_hint.after_interrupt(intent, opened.journal))
     except OSError as error:  # The journal, before anything was sent, as for a new order.
         return _Result(intent, None, journal_error(opened.journal, error))
     if order is None:

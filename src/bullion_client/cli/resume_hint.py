@@ -5,7 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from bullion_client import BullionError, Intent, NotPlaced, Refusal
+from bullion_client import BullionError, Intent, Journal, NotPlaced, Refusal
 from bullion_client.cli.exit_codes import CommandError, ExitCode, command_error
 from bullion_client.cli.formatting import plain
 from bullion_client.cli.session import ADDRESS, Session
@@ -46,9 +46,9 @@ class ResumeHint:
         command = self.place(intent) if isinstance(error, NotPlaced) else self.resume(intent)
         return _with_command(command_error(error, _advice(command)), command)
 
-    def after_interrupt(self, intent: Intent) -> CommandError:
-        """The error for Ctrl+C while the order was being placed."""
-        command = self.resume(intent)
+    def after_interrupt(self, intent: Intent, journal: Journal | None) -> CommandError:
+        """The error for Ctrl+C while the order was being placed. One that was not sent is in no journal."""
+        command = self.resume(intent) if journal is None or _has(journal, intent) else self.place(intent)
         message = f"Interrupted: it is unknown whether the order is booked. {_advice(command)}"
         return _with_command(CommandError(ExitCode.INTERRUPTED, "interrupted", message), command)
 
@@ -61,6 +61,13 @@ class ResumeHint:
         if self.session.base_url is not None and self.session.base_url != os.environ.get(ADDRESS):
             line += ["--base-url", self.session.base_url]
         return shlex.join(line)
+
+
+def _has(journal: Journal, intent: Intent) -> bool:
+    try:
+        return any(each.idempotency_key == intent.idempotency_key for each in journal.unsettled())
+    except (OSError, ValueError):
+        return True  # As far as anybody can tell.
 
 
 def _advice(command: str) -> str:

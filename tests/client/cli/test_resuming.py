@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -98,6 +99,20 @@ def test_ctrl_c_while_an_order_is_under_way(shell: Shell, shop: Shop, line: Loss
     line.holds = False
     shell.done("resume", intent.idempotency_key)
     assert len(shop.orders(shell.key)) == 1
+
+
+def test_ctrl_c_before_an_order_is_sent_again(shell: Shell, shop: Shop, line: LossyProxy) -> None:
+    """It was refused, so it is not in the journal, and is not placed unasked by the next command."""
+    shell.key = shop.key(shop.account(scenarios=True))
+    refused = ("--header", "X-Bullion-Scenario: stale_rate; retry_after=30")
+    with shell.process("buy", "GOLD", "5", "--json", *refused) as process:
+        until(lambda: line.answers >= 2, within_s=30)
+        time.sleep(1)  # It has the answer, and waits for half a minute.
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert shell.unsettled() == []
+    assert '"resume_command": "bullion-client buy GOLD 5 --idempotency-key=' in err
 
 
 def test_ctrl_c_while_waiting_for_a_deal(live_shell: Shell, shop: Shop) -> None:
