@@ -6,7 +6,15 @@ import { type Decimal, type NewOrder, orderJson, type TradeType } from "./order.
 import { judge, LINGER_MS, mayReadAgain, pauseMs } from "./retry.js";
 import type { components, operations } from "./schema.js";
 import { type Message, messages } from "./sse.js";
-import { answerOf, checkedAddress, checkHeaders, type Fetch, type Method, openedStream } from "./transport.js";
+import {
+  answerOf,
+  checkedAddress,
+  checkGivenHeaders,
+  checkHeaders,
+  type Fetch,
+  type Method,
+  openedStream,
+} from "./transport.js";
 
 type Schemas = components["schemas"];
 
@@ -80,6 +88,7 @@ export class BullionClient<E extends Environment = Environment> {
       throw new TypeError(`apiKey is for ${this.environment}, not for ${options.environment}`);
     }
     this.#base = checkedAddress(options.baseUrl) + BASES[this.environment];
+    checkGivenHeaders(options.headers);
     this.#headers = { ...options.headers, "X-API-Key": options.apiKey };
     checkHeaders(this.#headers);
     this.#fetch = options.fetch ?? fetch;
@@ -155,6 +164,7 @@ export class BullionClient<E extends Environment = Environment> {
   async place(order: NewOrder, options: PlaceOptions = {}): Promise<Order<E>> {
     const key = options.idempotencyKey ?? crypto.randomUUID();
     const body = orderJson(order);
+    checkGivenHeaders(options.headers);
     const headers = { ...options.headers, "Content-Type": "application/json", "Idempotency-Key": key };
     checkHeaders(headers);
     const { unansweredUntil } = options;

@@ -13,6 +13,14 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
+/** Throws for a header of the caller's that decides whether an order is a second one. */
+export function checkGivenHeaders(headers: Readonly<Record<string, string>> = {}): void {
+  for (const name of Object.keys(headers)) {
+    if (name.toLowerCase() !== "idempotency-key") continue;
+    throw new TypeError(`headers cannot set ${name}: give idempotencyKey to place, buy or sell`);
+  }
+}
+
 /** Throws unless a call could be sent with these: a call that fails for them would be tried again for nothing. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {

@@ -136,5 +136,10 @@ test("a wrong address or header is an error at once, and nothing is sent", async
   assert.throws(() => client({ fetch, apiKey: "key_test.ключ" }), { name: "TypeError", message: /^[^к]+$/ });
   await assert.rejects(client({ fetch }).buy("GOLD", 1, { idempotencyKey: "a\nb" }), TypeError);
   await assert.rejects(client({ fetch }).buy("GOLD", 1, { headers: { "bad name": "a" } }), TypeError);
+  // It would be replaced, or joined with the client's own key: the same order sent again would be a second one.
+  for (const name of ["Idempotency-Key", "idempotency-key"]) {
+    await assert.rejects(client({ fetch }).buy("GOLD", 1, { headers: { [name]: "k" } }), /idempotencyKey/);
+    assert.throws(() => client({ fetch, headers: { [name]: "k" } }), /idempotencyKey/);
+  }
   assert.equal(sent.length, 0);
 });
