@@ -232,6 +232,11 @@ class BaseClient(Generic[OrderT_co]):
             expected_price,
             client_order_id,
         )
+        if self._journal is not None and idempotency_key is not None:
+            unsettled = yield from run_function(self._journal.unsettled)
+            for earlier in unsettled:
+                if earlier.idempotency_key == idempotency_key:  # It was sent before, so its doubt goes on.
+                    intent = replace(intent, in_doubt=True, unanswered_until=earlier.unanswered_until)
         return (yield from self._settle(intent, deadline, headers))
 
     def _resume(self, intent: Intent, deadline: float | None, headers: Headers = None) -> Flow[OrderT_co]:

@@ -136,6 +136,27 @@ def test_what_is_not_known_stays_and_is_settled_when_it_is_resumed(journal: Jour
     assert Journal(path).unsettled() == ()
 
 
+def test_placed_again_under_the_same_key_it_is_still_in_doubt(journal: Journal) -> None:
+    """The lost try may be booked after the refusal of the second one."""
+
+    def place(world: World) -> Any:
+        client = caller(TEST_KEY, journal=journal)
+        return world.run(client._place("GOLD", "buy", 5, None, None, "mine", 0))
+
+    with pytest.raises(OutcomeUnknown):
+        place(World(LOST))
+    early = World(refusal(400, "limit_exceeded"))
+    with pytest.raises(OutcomeUnknown):
+        place(early)
+    (intent,) = journal.unsettled()
+    assert intent.idempotency_key == "mine"
+    late = World(refusal(400, "limit_exceeded"))
+    late.seconds += 600
+    with pytest.raises(LimitExceeded):
+        place(late)
+    assert journal.unsettled() == ()
+
+
 def test_an_order_that_was_not_placed_can_be_resumed_and_is_open_again(journal: Journal) -> None:
     with pytest.raises(NotPlaced) as caught:
         placed(World(refusal(429, "rate_limited", retry_after=99)), TEST_KEY, journal=journal)
