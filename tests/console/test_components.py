@@ -163,6 +163,45 @@ async def test_ten_pages_cost_what_one_does(now: list[float]) -> None:
 
 
 @pytest.mark.anyio
+async def test_a_change_during_a_read_is_shown_at_once(now: list[float]) -> None:
+    stored = ["before"]
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def read(_actor: Actor) -> str:
+        found = stored[0]
+        begun.set()
+        await go_on.wait()
+        return found
+
+    shared = SharedRead(read)
+    page = asyncio.create_task(shared.get(SOMEBODY))
+    await begun.wait()
+    stored[0] = "after"
+    shared.expire()
+    next_page = asyncio.create_task(shared.get(SOMEBODY))
+    await asyncio.sleep(0)
+    go_on.set()
+    assert (await page).value == "before"
+    assert (await next_page).value == "after"
+
+
+@pytest.mark.anyio
+async def test_a_change_during_a_read_is_read_by_the_next_page(now: list[float]) -> None:
+    source = Source()
+
+    async def changes() -> int:
+        shared.expire()
+        return source.reads
+
+    source.answer = changes
+    shared = SharedRead(source.read)
+    assert (await shared.get(SOMEBODY)).value == 1
+    source.answer = source._plain
+    assert (await shared.get(SOMEBODY)).value == 2
+    assert (await shared.get(SOMEBODY)).value == 2
+
+
+@pytest.mark.anyio
 async def test_a_slow_read_is_done_more_seldom(now: list[float]) -> None:
     source = Source()
 

@@ -74,6 +74,8 @@ class SharedRead(Generic[T]):
         self._read = read
         self._every_s = every_s
         self._due_at = 0.0
+        self._expired = False
+        """Whether data was changed after the last read began."""
         self._task: asyncio.Task[None] | None = None
         self._started_at = 0.0
         self.reading: Reading[T] = Reading()
@@ -81,19 +83,29 @@ class SharedRead(Generic[T]):
     def expire(self) -> None:
         """Data was changed: the next request reads again."""
         self._due_at = 0.0
+        self._expired = True
 
     async def get(self, actor: Actor) -> Reading[T]:
         """The freshest data allowed. The first to ask reads as themselves for everybody of their broker."""
+        # A read that began before a change may not have seen it, so another one follows.
+        if self._expired and not await self._is_finished():
+            return self.reading
         if self._task is None and monotonic() >= self._due_at:
-            self._started_at = monotonic()
+            self._started_at, self._expired = monotonic(), False
             self._task = asyncio.create_task(self._run(actor))
-        task = self._task
-        if task is not None:
-            await asyncio.wait({task}, timeout=_PATIENCE_S)
-            if not task.done():
-                waited_s = monotonic() - self._started_at
-                self._set_error(STORE_SLOW if waited_s < _SLOW_S else STORE_AWAY)
+        await self._is_finished()
         return self.reading
+
+    async def _is_finished(self) -> bool:
+        """Wait for the read that is running, if any, but not for long."""
+        task = self._task
+        if task is None:
+            return True
+        await asyncio.wait({task}, timeout=_PATIENCE_S)
+        if not task.done():
+            waited_s = monotonic() - self._started_at
+            self._set_error(STORE_SLOW if waited_s < _SLOW_S else STORE_AWAY)
+        return task.done()
 
     async def stop(self) -> None:
         if self._task is not None:
@@ -114,7 +126,8 @@ class SharedRead(Generic[T]):
             self.reading = Reading(value, monotonic())
         finally:
             took_s = monotonic() - self._started_at
-            self._due_at = self._started_at + min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
+            wait_s = 0.0 if self._expired else min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
+            self._due_at = self._started_at + wait_s
             self._task = None
 
     def _set_error(self, message: str, refused: RefusalError | None = None) -> None:
