@@ -1,15 +1,18 @@
 """Refusals among many rows of decisions: found in parts of bounded size, and counted once each."""
 
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, cast
 
 import msgspec
 import pytest
 
+from bullion.faults import StoreUnavailable
 from bullion.orders.trace import Trace
-from bullion.records.refusals import RefusalFilter, TracePlace
+from bullion.records.refusals import CountedRefusals, RefusalFilter, TracePlace
 from bullion.store import refusal_counts, trace_search
 from bullion.store import traces as traces_module
-from bullion.store.engine import Engine
+from bullion.store.engine import Engine, Row, Transaction
 from bullion.store.refusal_counts import RefusalCounts
 from bullion.store.traces import StoredTraces
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
@@ -112,6 +115,69 @@ async def test_each_row_is_counted_once(engine: Engine, monkeypatch: pytest.Monk
     assert await day() == (22, True)
     await write(engine, monkeypatch, range(66, 72))
     assert await day() == (24, True)
+
+
+class Failing:
+    """A transaction in which one query fails once, after so many that did not."""
+
+    def __init__(self, transaction: Transaction, after: int) -> None:
+        self._transaction = transaction
+        self._left = after
+
+    async def all(self, *query: Any) -> Sequence[Row]:
+        self._count()
+        return await self._transaction.all(*query)
+
+    async def one(self, *query: Any) -> Row | None:
+        self._count()
+        return await self._transaction.one(*query)
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left == -1:
+            raise StoreUnavailable("away")
+
+
+async def test_each_row_is_counted_once_whenever_the_store_fails(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_search, "_WINDOW_BYTES", 1)
+
+    async def day(counts: RefusalCounts, fails_after: int = -1) -> int:
+        async def body(transaction: Transaction) -> CountedRefusals:
+            failing = cast("Transaction", Failing(transaction, fails_after))
+            return await counts.read(failing, "main", NOW_US)
+
+        counted = await engine.read("x", body)
+        assert counted.complete
+        return sum(each.last_day for each in counted.counts)
+
+    await write(engine, monkeypatch, range(12))
+    first_read = [RefusalCounts() for _ in range(20)]
+    for number, counts in enumerate(first_read):
+        with suppress(StoreUnavailable):
+            await day(counts, number)
+        assert await day(counts) == 4
+    await write(engine, monkeypatch, range(12, 24))
+    for number, counts in enumerate(first_read):
+        with suppress(StoreUnavailable):
+            await day(counts, number)
+        assert await day(counts) == 8
+
+
+async def test_the_first_refusals_of_a_store_are_counted(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = RefusalCounts()
+
+    async def day() -> int:
+        counted = await engine.read("x", lambda transaction: counts.read(transaction, "main", NOW_US))
+        return sum(each.last_day for each in counted.counts)
+
+    assert await day() == 0
+    await write(engine, monkeypatch, range(6))
+    assert await day() == 2
+    assert await day() == 2
 
 
 async def test_counts_leave_what_is_older_than_a_day(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

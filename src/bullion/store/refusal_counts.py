@@ -26,8 +26,9 @@ Kind = tuple[str, str, str]
 class RefusalCounts:
     def __init__(self) -> None:
         self._by_minute: dict[int, Counter[Kind]] = {}
-        self._first = self._end = 0
-        """The counted rows: from this ordinal up to but not including that one."""
+        self._first: int | None = None
+        self._end = 0
+        """The counted rows: from this ordinal up to but not including that one. None: not read yet."""
         self._since_us: int | None = None
         """The oldest decision in the oldest row that is counted."""
         self._complete = False
@@ -53,21 +54,21 @@ class RefusalCounts:
     async def _update(self, transaction: Transaction, this_minute: int) -> None:
         oldest = this_minute - _DAY_MINUTES + 1
         self._by_minute = {minute: each for minute, each in self._by_minute.items() if minute >= oldest}
-        if self._end:
+        # Each window is noted once it is counted: if the store fails in between, nothing is counted twice.
+        if self._first is not None:
             newer = [each async for each in windows(transaction, self._end, None, 2**62)]
-            for window in newer:
+            for window in reversed(newer):
                 await self._count(transaction, window, oldest)
-            self._end = max([self._end, *(each.high for each in newer)])
+                self._end = window.high
         if self._complete:
             return
-        before = self._first or None
-        self._complete = True
-        async for window in windows(transaction, 0, before, _BYTES_AT_ONCE):
+        async for window in windows(transaction, 0, self._first, _BYTES_AT_ONCE):
             recent = await self._count(transaction, window, oldest)
             self._first, self._end = window.low, max(self._end, window.high)
             self._complete = not recent
             if not recent:
                 return
+        self._first = self._first or 0
         self._complete = await transaction.one("trace_row_before", self._first) is None
 
     async def _count(self, transaction: Transaction, window: Window, oldest: int) -> bool:
