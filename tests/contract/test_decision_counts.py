@@ -66,13 +66,20 @@ async def test_a_second_look_counts_only_what_is_new(engine: Engine) -> None:
     assert await counted(engine, after=last) == ([], last)
 
 
-async def test_a_long_gap_is_caught_up_with_in_steps(engine: Engine) -> None:
-    for number in range(25):
+async def test_after_a_long_gap_the_newest_are_counted_at_once(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a page that nobody looked at for a night would show no order of this minute for hours."""
+    for number in range(65):
         await write(engine, (number, {}))
-    first, through = await counted(engine, after=0)
-    rest, last = await counted(engine, after=through)
-    assert (through, last) == (20, 25)
-    assert sum(each.count for each in first + rest) == 25
+    found, through = await counted(engine, after=10, since_us=5 * MINUTE_US)
+    assert [each.minute_us // MINUTE_US for each in found] == list(range(10, 65))
+    assert through == 65
+    found, through = await counted(engine, after=10, since_us=50 * MINUTE_US)
+    assert ([each.minute_us // MINUTE_US for each in found], through) == (list(range(50, 65)), 65)
+    monkeypatch.setattr(trace_reader, "_COUNTED_CHARACTERS_MAX", 1)
+    found, through = await counted(engine, after=10)
+    assert ([each.minute_us // MINUTE_US for each in found], through) == (list(range(45, 65)), 65)
 
 
 async def test_the_first_look_back_ends_at_its_time_or_its_bound(

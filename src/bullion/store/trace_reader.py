@@ -14,9 +14,8 @@ _TIME_DIGITS = 12
 _LOOK_BACK_STEP = 20
 _LOOK_BACK_ROWS = 2_000
 _COUNTED_CHARACTERS_MAX = 8 * 1024 * 1024
-"""About thirty thousand decisions: the most that a first count reads."""
+"""About thirty thousand decisions: the most that one count reads."""
 _US_PER_MINUTE = 60_000_000
-_ALL_TIMES_MS = 2**62
 
 
 class DecisionHead(msgspec.Struct, frozen=True, array_like=True):
@@ -58,7 +57,7 @@ async def newest_traces(
     whose = f'"{broker}"' if account_id is None else f'"{broker}",{account_id},'
     words = [whose] if outcome is None else [whose, f'"{outcome}"']
     for _ in range(_LOOK_BACK_ROWS // _LOOK_BACK_STEP):
-        rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
+        rows = await transaction.all("trace_batches_between", 0, before, _LOOK_BACK_STEP)
         for row in rows:
             before = row["ordinal"]
             for trace in _newest_first(row["traces"], *words):
@@ -84,24 +83,19 @@ def _newest_first(traces: str, *must_have: str) -> Iterator[Trace]:
 async def decision_counts(
     transaction: Transaction, broker: str, after_ordinal: int | None, since_us: int
 ) -> tuple[list[DecisionCount], int]:
-    """Count what was written after `after_ordinal`, or, the first time, back to `since_us` within bounds."""
+    """Count what was written after `after_ordinal`, back to `since_us`, within bounds: the newest first."""
     counts: Counter[tuple[int, str, str]] = Counter()
-    if after_ordinal is not None:
-        rows = await transaction.all("trace_batches_after", after_ordinal, _ALL_TIMES_MS, _LOOK_BACK_STEP)
-        for row in rows:
-            _count(counts, row["traces"], broker, since_us)
-        return _decision_counts(counts), max((row["ordinal"] for row in rows), default=after_ordinal)
-    newest = before = None
-    characters = 0
+    after, before = after_ordinal or 0, None
+    newest, characters = after, 0
     while characters < _COUNTED_CHARACTERS_MAX:
-        rows = await transaction.all("trace_batches_before", before, _LOOK_BACK_STEP)
+        rows = await transaction.all("trace_batches_between", after, before, _LOOK_BACK_STEP)
         recent = [_count(counts, row["traces"], broker, since_us) for row in rows]
         characters += sum(len(row["traces"]) for row in rows)
-        newest = newest or next((row["ordinal"] for row in rows), 0)
+        newest = max([newest, *(row["ordinal"] for row in rows)])
         if len(rows) < _LOOK_BACK_STEP or not any(recent):
             break
         before = rows[-1]["ordinal"]
-    return _decision_counts(counts), newest or 0
+    return _decision_counts(counts), newest
 
 
 def _count(counts: Counter[tuple[int, str, str]], traces: str, broker: str, since_us: int) -> bool:

@@ -34,12 +34,13 @@ SELECT traces FROM trace_batches WHERE to_ms >= $1 AND from_ms <= $1 ORDER BY to
 -- name: trace_batches_after
 SELECT ordinal, traces FROM trace_batches WHERE ordinal > $1 AND from_ms < $2 ORDER BY ordinal LIMIT $3
 
--- name: trace_batches_before
+-- name: trace_batches_between
+-- Newest first: after an ordinal, and before another one if it is not null.
 SELECT ordinal, traces
 FROM trace_batches
-WHERE CAST($1 AS BIGINT) IS NULL OR ordinal < $1
+WHERE ordinal > $1 AND (CAST($2 AS BIGINT) IS NULL OR ordinal < $2)
 ORDER BY ordinal DESC
-LIMIT $2
+LIMIT $3
 
 -- name: shorten_trace_batch
 -- Only if it has not changed since it was read.
