@@ -1,22 +1,30 @@
 """Decisions counted by the minute, since the last look or from a bounded look back: on both engines."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from bullion.records.orders import DecisionCount
+from bullion.records.refusals import RefusalFilter
 from bullion.store import trace_reader
+from bullion.store.archive_records import ArchiveRecords
 from bullion.store.engine import Engine
+from bullion.store.records import Records, RecordStore
+from bullion.store.refusal_counts import RefusalCounts
 from bullion.store.trace_reader import decision_counts
 from bullion.store.traces import StoredTraces
 from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.fixtures import create_books
 
-from .test_stored_traces import trace
+from .test_refusal_search import page
+from .test_stored_traces import START_MS, newest, trace
 
 pytestmark = pytest.mark.anyio
 
 MINUTE_US = 60_000_000
+EVER_US = START_MS * 2_000
 
 
 async def counted(
@@ -92,3 +100,35 @@ async def test_the_first_look_back_ends_at_its_time_or_its_bound(
     monkeypatch.setattr(trace_reader, "_COUNTED_CHARACTERS_MAX", 1)
     found, through = await counted(engine)
     assert (len(found), found[-1].minute_us, through) == (20, 44 * MINUTE_US, 45)
+
+
+async def test_decisions_after_an_archive_of_all_are_counted(engine: Engine) -> None:
+    """The archive drops batches. Later ones must not get their numbers."""
+    await create_books(engine)
+    records = RecordStore(engine)
+    counts = RefusalCounts()
+
+    async def refused() -> int:
+        found = await engine.read("x", lambda open_: counts.read(open_, "main", 10 * MINUTE_US))
+        return sum(each.last_day for each in found.counts)
+
+    for minute in (1, 2, 3):
+        await write(engine, (minute, {"account_id": 1, "outcome": "stale_rate"}))
+    assert await refused() == 3
+    _, through = await counted(engine)
+    assert through == 3
+    for batch in await records.read("x", lambda open_: open_.trace_batches("main", 0, EVER_US, 10)):
+        await records.write("x", partial(ArchiveRecords.delete_traces, batch=batch))
+    assert await newest(engine, 10) == []
+    assert (await page(engine, None, 10, codes=frozenset(["stale_rate"]))) == ([], None)
+    assert await records.read("x", kept_since_us) is None
+    await write(engine, (4, {"account_id": 1, "outcome": "stale_rate"}))
+    await write(engine, (5, {"account_id": 1, "outcome": "stale_rate"}))
+    found, through = await counted(engine, after=through)
+    assert ([each.minute_us // MINUTE_US for each in found], through) == ([4, 5], 5)
+    assert await refused() == 5
+    assert await records.read("x", kept_since_us) == START_MS * 1000 + 4_000
+
+
+async def kept_since_us(records: Records) -> int | None:
+    return (await records.refusals("main", RefusalFilter(frozenset()), None, 1)).kept_since_us

@@ -100,7 +100,9 @@ class ArchiveRecords(DeskTransaction):
     async def delete_traces(self, batch: TraceBatch) -> None:
         """Delete the matching traces of a batch. No-op if the batch has changed since it was read."""
         named = (batch.ordinal, batch.written)
-        if batch.rest:
+        newest = await self._transaction.one("trace_row_before", None)
+        # The newest row stays, if need be without traces: the next one gets the ordinal after it.
+        if batch.rest or (newest is not None and newest["ordinal"] == batch.ordinal):
             await self._transaction.run("shorten_trace_batch", *named, _encode(batch.rest).decode())
         else:
             await self._transaction.run("drop_trace_batch", *named)

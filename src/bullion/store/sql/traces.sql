@@ -76,4 +76,5 @@ LIMIT $4
 SELECT ordinal FROM trace_batches WHERE to_ms >= $1 ORDER BY to_ms LIMIT 1
 
 -- name: oldest_trace_row
-SELECT ordinal, from_ms, bytes_through FROM trace_batches ORDER BY ordinal LIMIT 1
+-- The oldest with traces: the archive leaves the newest row, without any.
+SELECT ordinal, from_ms, bytes_through FROM trace_batches WHERE traces <> '[]' ORDER BY ordinal LIMIT 1
