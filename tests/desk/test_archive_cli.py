@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from bullion.desk_cli.archive_file import ArchiveFile, DamagedFile, check
@@ -191,6 +192,58 @@ def test_a_file_that_was_changed_is_found_out(tmp_path: Path, change: Any, why: 
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DamagedFile, match="cannot be read"):
         check(path)
+
+
+def test_two_commands_do_not_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    first = ArchiveFile(path, {"kind": "traces"})
+    first.add({"id": 1})
+    with pytest.raises(click.UsageError, match="Another command is writing"):
+        ArchiveFile(path, {"kind": "traces"})
+    first.add({"id": 2})
+    first.finish()
+    assert check(path)["lines"] == 2
+    with pytest.raises(click.UsageError, match="exists already"):
+        ArchiveFile(path, {"kind": "traces"})
+    assert list(tmp_path.iterdir()) == [path]
+    path.rename(tmp_path / "b.jsonl.gz")
+    second = ArchiveFile(path, {"kind": "traces"})
+    first.drop()
+    second.finish()
+    assert check(path)["lines"] == 0
+
+
+@pytest.mark.parametrize("opened_before", [False, True])
+def test_a_file_that_another_command_finished_meanwhile_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened_before: bool
+) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    other = ArchiveFile(path, {"kind": "traces"})
+    other.add({"id": 1})
+    real_open = os.open
+
+    def open_while_the_other_finishes(*given: Any) -> int:
+        monkeypatch.setattr(os, "open", real_open)
+        if opened_before:
+            descriptor = real_open(*given)
+            other.finish()
+            return descriptor
+        other.finish()
+        return real_open(*given)
+
+    monkeypatch.setattr(os, "open", open_while_the_other_finishes)
+    with pytest.raises(click.UsageError, match="Another command" if opened_before else "exists already"):
+        ArchiveFile(path, {"kind": "traces"})
+    assert check(path)["lines"] == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_command_left_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    (tmp_path / "a.jsonl.gz.part").write_bytes(b"x" * 100_000)
+    target = ArchiveFile(path, {"kind": "traces"})
+    target.finish()
+    assert check(path)["lines"] == 0
 
 
 def test_check_says_it_in_a_sentence(shell: Shell, tmp_path: Path) -> None:  # noqa: F811

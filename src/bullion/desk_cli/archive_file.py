@@ -1,6 +1,7 @@
 """An archive file: compressed lines of JSON. The first line describes the file, and the last one has the
 number of lines and their hash, so that a truncated or changed file is detected."""
 
+import fcntl
 import gzip
 import os
 from collections.abc import Iterator
@@ -18,19 +19,26 @@ _FORM = "bullion archive 1"
 
 
 class ArchiveFile:
-    """Written under another name, and renamed when it is complete and on disk."""
+    """Written under another name, which it locks, and renamed when it is complete and on disk."""
 
     def __init__(self, path: Path, about: View) -> None:
-        if path.exists():
-            raise click.UsageError(f"{path} exists already. Choose another name.")
         self._path = path
         self._part = path.with_name(f"{path.name}.part")
         self._hash = sha256()
         self.lines = 0
         try:
-            descriptor = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            descriptor = os.open(self._part, os.O_WRONLY | os.O_CREAT, 0o600)
+            locked = _is_locked(descriptor, self._part)
         except OSError as error:
             raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from None
+        if not locked:
+            os.close(descriptor)
+            raise click.UsageError(f"Another command is writing {path}. Choose another name.")
+        if path.exists():
+            self._part.unlink()
+            os.close(descriptor)
+            raise click.UsageError(f"{path} exists already. Choose another name.")
+        os.truncate(descriptor, 0)
         self._raw = os.fdopen(descriptor, "wb")
         self._packed = gzip.GzipFile(filename="", mode="wb", fileobj=self._raw, mtime=0)
         self._put({"form": _FORM, **about})
@@ -46,22 +54,34 @@ class ArchiveFile:
         self._packed.close()
         self._raw.flush()
         os.fsync(self._raw.fileno())
-        self._raw.close()
         self._part.rename(self._path)
         _sync(self._path.parent)
+        self._raw.close()
         return {"file": self._path.name, **end}
 
     def drop(self) -> None:
         """Deletes what was written of a file that could not be finished."""
+        if self._raw.closed:
+            return
+        # While it is locked: afterwards, it may be another command's.
+        self._part.unlink(missing_ok=True)
         with suppress(OSError, ValueError):
             self._packed.close()
         self._raw.close()
-        self._part.unlink(missing_ok=True)
 
     def _put(self, value: View) -> None:
         line = msgspec.json.encode(value) + b"\n"
         self._packed.write(line)
         self._hash.update(line)
+
+
+def _is_locked(descriptor: int, part: Path) -> bool:
+    """Lock the file until it is closed. False: another command has it, or had it and renamed it meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), part.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 def _sync(folder: Path) -> None:
