@@ -268,6 +268,15 @@ def test_totals_results_and_the_market_at_closing(desk: Desk) -> None:
     expect(page.locator("#totals")).to_contain_text("clients' result ₹60.00")
 
 
+def test_totals_count_orders_that_arrive_while_the_page_is_open(desk: Desk) -> None:
+    desk.dealing.placed(quantity="1")
+    page = desk.open("orders?login_id=client")
+    expect(page.locator("#totals")).to_contain_text("All together:bought 1 g gold")
+    for quantity in ("2", "4"):
+        desk.dealing.placed(quantity=quantity)
+    expect(page.locator("#totals")).to_contain_text("All together:bought 7 g gold", timeout=20_000)
+
+
 def test_a_live_update_moves_no_focus_and_letters_are_text_in_fields(desk: Desk) -> None:
     first, second, third = (desk.dealing.placed(quantity=str(number)) for number in (1, 2, 3))
     page = desk.open("orders?status=pending")

@@ -121,15 +121,18 @@ async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]
 
 
 async def sum_at_once(
-    desk: Desk, actor: Actor, filters: Mapping[str, str | None], total: OrderTotal
-) -> tuple[list[View], int]:
-    """The same sums for a page that is open all day, and of how many orders; `total`: see `list_at_once`."""
+    desk: Desk, actor: Actor, filters: Mapping[str, str | None]
+) -> tuple[list[View], int, OrderTotal]:
+    """The same sums for a page that is open all day; of how many orders, and how many match."""
     wanted = _wanted(filters)
-    number = min(SORTED_MAX, total.number)
-    found = await desk.read(
-        actor, "order_sums", lambda records: records.newest_sums(actor.broker, wanted, number)
-    )
-    return sums(found), sum(each.orders for each in found)
+
+    async def work(records: Records) -> tuple[list[OrderSum], OrderTotal]:
+        _, total = await records.orders_at_once(actor.broker, wanted, Page(0, 0))
+        number = min(SORTED_MAX, total.number)
+        return await records.newest_sums(actor.broker, wanted, number), total
+
+    found, total = await desk.read(actor, "order_sums", work)
+    return sums(found), sum(each.orders for each in found), total
 
 
 @action("GET /orders/{id}", command="orders show")

@@ -380,10 +380,9 @@ async def _totals(visit: Visit, filters: Mapping[str, str | None], listed: Readi
     """What the filtered orders come to. Of very many, the newest; the text says so."""
     if listed.value is None or not listed.value.total.number:
         return None
-    total = listed.value.total
 
     async def read(desk: Desk, actor: Actor) -> tuple[list[View], int, OrderTotal]:
-        return *await orders.sum_at_once(desk, actor, filters, total), total
+        return await orders.sum_at_once(desk, actor, filters)
 
     reading = await visit.read((ORDERS, "totals", *filters.values()), read, _TOTALS_EVERY_S)
     if reading.value is None or not reading.value[0]:
