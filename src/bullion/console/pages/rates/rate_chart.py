@@ -62,7 +62,7 @@ async def _read(visit: Visit, code: str, span: str) -> Reading[_Chart]:
         return _Chart(view, chart_points(visit.zone, view), chart_sentence(view))
 
     every_s = _READ_EVERY_S.get(span, _READ_EVERY_S_ELSE)
-    return await visit.read(("chart", code, span), read, every_s)
+    return await visit.read(("chart", code, span, visit.zone.key), read, every_s)
 
 
 async def chart_page(visit: Visit) -> Html:
