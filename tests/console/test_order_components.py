@@ -110,6 +110,10 @@ def test_an_order_that_was_taken_passed_them_all() -> None:
     assert "venue" not in test
 
 
+def test_an_expired_lock_is_not_said_to_be_recorded() -> None:
+    assert stages(trace("price_lock_expired")) is None
+
+
 QUEUED = {
     "order_id": "01a1de14-d0ac-74ff-b60f-dff545fade43",
     "login_id": "client",

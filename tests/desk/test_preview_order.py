@@ -285,6 +285,11 @@ def test_an_expired_lock_books_nothing(dealing: Dealing) -> None:
     request_id = refused.headers["x-request-id"]
     until(lambda: dealing.desk.get(f"/traces/{request_id}").status_code == 200, within_s=5)
     assert dealing.desk.do("GET", "/traces?outcome=price_lock_expired")["items"]
+    for query in ("", "?code=price_lock_expired"):
+        (listed,) = dealing.desk.do("GET", f"/refusals{query}")["items"]
+        assert (listed["request_id"], listed["outcome"]) == (request_id, "price_lock_expired")
+    (counted,) = dealing.desk.do("GET", "/refusals/counts")["items"]
+    assert (counted["code"], counted["last_hour"]) == ("price_lock_expired", 1)
 
 
 def test_a_price_that_moved_beyond_the_tolerance_is_not_booked(dealing: Dealing) -> None:

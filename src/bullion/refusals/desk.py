@@ -1,5 +1,6 @@
 """Refusals of the desk's own interface. They are few, because they are read by people."""
 
+from .catalogue import CATALOGUE
 from .refusal import Env, Proof, RefusalCode, Retry
 
 TOKEN_REQUIRED = RefusalCode(
@@ -84,3 +85,5 @@ INVALID_BODY = RefusalCode(
     "The body or a parameter is invalid.",
     "The request is invalid.",
 )
+ORDER_REFUSALS = frozenset([LOCK_EXPIRED.code, *(refusal.code for refusal in CATALOGUE)])
+"""The codes with which orders are refused, at the trading API and at the desk."""

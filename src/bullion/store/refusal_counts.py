@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter
 
 from bullion.records.refusals import CountedRefusals, RefusalCount
-from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.desk import ORDER_REFUSALS
 
 from .engine import Transaction
 from .trace_reader import decode_heads
@@ -17,7 +17,6 @@ from .trace_search import Window, windows
 _BYTES_AT_ONCE = 4 * 1024 * 1024
 _US_PER_MINUTE = 60_000_000
 _HOUR_MINUTES, _DAY_MINUTES = 60, 24 * 60
-_CODES = frozenset(refusal.code for refusal in CATALOGUE)
 
 Kind = tuple[str, str, str]
 """Broker, environment and code."""
@@ -80,7 +79,7 @@ class RefusalCounts:
                 if minute >= oldest:
                     recent = True
                     self._since_us = min(self._since_us or head.at_us, head.at_us)
-                    if head.outcome in _CODES:
+                    if head.outcome in ORDER_REFUSALS:
                         kind = (head.broker, head.environment, head.outcome)
                         self._by_minute.setdefault(minute, Counter())[kind] += 1
         return recent

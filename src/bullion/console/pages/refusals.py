@@ -22,10 +22,11 @@ from bullion.console.widgets.components import (
     table,
 )
 from bullion.console.widgets.formatting import count, moment, moment_in_column
-from bullion.desk.actions.refusals import CODES, count_refusals, list_refusals
+from bullion.desk.actions.refusals import count_refusals, list_refusals
 from bullion.desk.desk import Desk, View
 from bullion.environment import Environment
 from bullion.records.token import Actor
+from bullion.refusals.desk import ORDER_REFUSALS
 
 from .orders.order_format import environment, order_text
 
@@ -41,7 +42,9 @@ _PERIODS = {
 }
 _FILTERS = (
     Choice(
-        "code", "Reason", options=[("", "all"), *((each, each.replace("_", " ")) for each in sorted(CODES))]
+        "code",
+        "Reason",
+        options=[("", "all"), *((each, each.replace("_", " ")) for each in sorted(ORDER_REFUSALS))],
     ),
     Field("login", "Account", placeholder="all logins"),
     Field("symbol", "Symbol", placeholder="all symbols"),

@@ -12,12 +12,11 @@ from bullion.environment import Environment
 from bullion.orders.instant import instant_text
 from bullion.records.refusals import RefusalFilter, TracePlace
 from bullion.records.token import Actor
-from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.desk import ORDER_REFUSALS
 from bullion.refusals.refusal import RefusalError
 
 from . import traces
 
-CODES = frozenset(refusal.code for refusal in CATALOGUE)
 _PLACE = re.compile(r"(\d{1,15})-(\d{1,6})")
 
 
@@ -80,12 +79,12 @@ def _wanted(filters: Mapping[str, str | None]) -> RefusalFilter:
     code, environment, symbol_code, login_id = (
         filters.get(name) for name in ("code", "environment", "symbol_code", "login_id")
     )
-    if code is not None and code not in CODES:
+    if code is not None and code not in ORDER_REFUSALS:
         raise _refused("code", "is the code of a refusal, such as limit_exceeded")
     if environment is not None and environment not in tuple(Environment):
         raise _refused("environment", f"is one of {', '.join(Environment)}")
     return RefusalFilter(
-        codes=CODES if code is None else frozenset([code]),
+        codes=ORDER_REFUSALS if code is None else frozenset([code]),
         login_id=login_id,
         symbol_code=symbol_code,
         environment=None if environment is None else Environment(environment),

@@ -16,8 +16,7 @@ from bullion.orders.status import Status
 from bullion.orders.trace import Trace
 from bullion.records.orders import AccountTrace, DecisionCount
 from bullion.records.token import Actor
-from bullion.refusals.catalogue import CATALOGUE
-from bullion.refusals.desk import LOCK_EXPIRED, NOT_FOUND
+from bullion.refusals.desk import NOT_FOUND, ORDER_REFUSALS
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
@@ -25,7 +24,7 @@ REQUEST_ID = re.compile(r"[0-9a-f]{24}")
 MINUTES_MAX = 60
 MINUTES_USUAL = 15
 _US_PER_MINUTE = 60_000_000
-_OUTCOMES = {"replayed", "scenario", LOCK_EXPIRED.code, *Status, *(refusal.code for refusal in CATALOGUE)}
+_OUTCOMES = {"replayed", "scenario", *Status, *ORDER_REFUSALS}
 _UNITS: dict[str, Callable[[int], str]] = {"_e4": weight_text, "_paise": rupees_text, "_us": instant_text}
 """The format of a number, by the suffix of its name."""
 

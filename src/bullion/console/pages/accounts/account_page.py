@@ -31,7 +31,7 @@ from bullion.desk.desk import View
 from bullion.environment import Environment
 from bullion.metals.metal import Metal
 from bullion.records.page import Page
-from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.desk import ORDER_REFUSALS
 
 from .account_actions import ALLOCATE, EDIT, OTHER_SETTINGS, RESET, SWITCH, SWITCHES, Switch
 from .key_actions import KEYS_SHOWN, keys_card
@@ -165,12 +165,11 @@ def _test_book(visit: Visit, now: View) -> Html:
 
 DECISIONS_READ = 100
 _SHOWN = 20
-_CODES = frozenset(refusal.code for refusal in CATALOGUE)
 
 
 def refusals_card(visit: Visit, reading: Reading[list[View]]) -> Html:
     decisions = reading.value or []
-    refused = [each for each in decisions if each["outcome"] in _CODES]
+    refused = [each for each in decisions if each["outcome"] in ORDER_REFUSALS]
     return table_card(
         visit,
         "Recent refusals",

@@ -23,6 +23,7 @@ from bullion.orders.status import Status
 from bullion.records.token import Actor
 from bullion.refusals import catalogue as codes
 from bullion.refusals.catalogue import CATALOGUE
+from bullion.refusals.desk import LOCK_EXPIRED
 from bullion.refusals.refusal import RefusalCode, RefusalError, Retry
 
 from .comparison import comparison_facts, comparison_sentences, request_text
@@ -35,7 +36,7 @@ _NAMES: dict[str, str] = {
     **dict.fromkeys(tuple(Status), "accepted"),
 }
 """Of outcomes that are not refusals."""
-_REFUSALS = {refusal.code: refusal for refusal in CATALOGUE}
+_REFUSALS = {refusal.code: refusal for refusal in (*CATALOGUE, LOCK_EXPIRED)}
 _NEXT = {
     Retry.NEVER: "Do not retry until the cause is fixed: the same order would be refused again.",
     Retry.SAME_KEY: "Retry in a moment with the same Idempotency-Key.",
@@ -224,9 +225,9 @@ _PASSED, _FAILED, _NOT_REACHED = ("passed", "✓"), ("failed", "✗"), ("unreach
 
 
 def stages(trace: View) -> Html | None:
-    """Each stage with its mark. None for errors of the service, which can happen at any stage."""
+    """Each stage with its mark. None for a refusal of no stage, such as an error of the service."""
     place = _PLACES.get(trace["outcome"])
-    if place is not None and place > _PLACES[STAGES[-1].last.code]:
+    if trace["outcome"] in _REFUSALS and (place is None or place > _PLACES[STAGES[-1].last.code]):
         return None
     items = [
         el(
