@@ -1,11 +1,19 @@
 """The overview: rates that move, what waits for the hedge, what clients hold, what is refused."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from playwright.sync_api import Page, expect
 
+from bullion.console.page import Visit
+from bullion.console.pages import overview
+from bullion.console.shared_read import Reading
+from bullion.orders.instant import instant_text
 from bullion.rates.candle import Step
 from tests.support.console import ConsoleProcess, Visitor
 from tests.support.console_client import console_client, text_of
@@ -131,6 +139,31 @@ def test_orders_and_refusals_are_counted(console: ConsoleProcess, dealing: Deali
         labels = re.findall(r'<a [^>]*href="/refusals\?since=\d[^>]*aria-label="([^"]+)"', activity)
         assert labels == ["1 refused in 15 minutes"]
         assert activity.count("<figure") == 2
+
+
+def test_orders_are_counted_over_the_minutes_of_the_chart() -> None:
+    """And each number leads to a list that begins with the same minute."""
+    now = datetime(2026, 11, 16, 9, 30, 45, tzinfo=UTC)
+    counts = [
+        {
+            "minute": instant_text(int((now - timedelta(minutes=back)).timestamp()) // 60 * 60_000_000),
+            "environment": "test",
+            "outcome": "stale_rate",
+            "count": 10 if back == 15 else 1,
+        }
+        for back in range(16)
+    ]
+    visit = cast("Visit", SimpleNamespace(now=now, zone=ZoneInfo("Asia/Kolkata"), param=lambda _: ""))
+    shown = str(overview._activity(visit, Reading(counts, 1.0)))
+    assert 'aria-label="15 refused in 15 minutes"' in shown
+    assert "at most 1 per minute" in shown
+    linked = [(text, since) for since, text in re.findall(r'since=([^"]*)"[^>]*>(\d+)</a>', unescape(shown))]
+    this_minute, first = now.replace(second=0), now.replace(minute=16, second=0)
+    assert linked == [
+        ("15", quote(first.isoformat())),
+        ("1", quote(this_minute.isoformat())),
+        ("15", quote(first.isoformat())),
+    ]
 
 
 def test_nothing_is_cut_off(someone: Visitor, dealing: Dealing, admin: str) -> None:

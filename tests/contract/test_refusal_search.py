@@ -190,5 +190,8 @@ async def test_counts_leave_what_is_older_than_a_day(engine: Engine, monkeypatch
 
     at_us = NOW_US - DAY_US // 2
     assert await counted(at_us + 60_000_000) == [("limit_exceeded", 2, 2), ("stale_rate", 2, 2)]
+    # The lists that the counts lead to begin with the minute of an hour and of a day ago.
+    assert await counted(at_us + 3_600_000_000) == [("limit_exceeded", 2, 2), ("stale_rate", 2, 2)]
     assert await counted(at_us + 3_660_000_000) == [("limit_exceeded", 0, 2), ("stale_rate", 0, 2)]
+    assert await counted(at_us + DAY_US) == [("limit_exceeded", 0, 2), ("stale_rate", 0, 2)]
     assert await counted(at_us + DAY_US + 60_000_000) == []

@@ -17,6 +17,7 @@ from .trace_search import Window, windows
 _BYTES_AT_ONCE = 4 * 1024 * 1024
 _US_PER_MINUTE = 60_000_000
 _HOUR_MINUTES, _DAY_MINUTES = 60, 24 * 60
+"""Before the current one: the console links each count to the list that begins with that minute."""
 
 Kind = tuple[str, str, str]
 """Broker, environment and code."""
@@ -43,15 +44,15 @@ class RefusalCounts:
             for (tag, environment, code), number in counts.items():
                 if tag == broker:
                     day[code, environment] += number
-                    if minute > this_minute - _HOUR_MINUTES:
+                    if minute >= this_minute - _HOUR_MINUTES:
                         hour[code, environment] += number
         found = [RefusalCount(*kind, hour[kind], number) for kind, number in day.most_common()]
-        day_ago_us = (this_minute - _DAY_MINUTES + 1) * _US_PER_MINUTE
+        day_ago_us = (this_minute - _DAY_MINUTES) * _US_PER_MINUTE
         since_us = day_ago_us if self._complete else max(day_ago_us, self._since_us or now_us)
         return CountedRefusals(found, since_us, self._complete)
 
     async def _update(self, transaction: Transaction, this_minute: int) -> None:
-        oldest = this_minute - _DAY_MINUTES + 1
+        oldest = this_minute - _DAY_MINUTES
         self._by_minute = {minute: each for minute, each in self._by_minute.items() if minute >= oldest}
         # Each window is noted once it is counted: if the store fails in between, nothing is counted twice.
         if self._first is not None:

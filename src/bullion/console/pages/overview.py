@@ -160,26 +160,28 @@ def _activity(visit: Visit, reading: Reading[list[View]]) -> Html:
     title = "Orders per minute"
     if reading.value is None:
         return card(title, not_read(reading), name="activity")
-    if not reading.value:
+    this_minute = visit.now.replace(second=0, microsecond=0)
+    since = this_minute - (MINUTES - 1) * _MINUTE
+    counts = [each for each in reading.value if datetime.fromisoformat(each["minute"]) >= since]
+    if not counts:
         shown = empty(
             f"No orders in the last {MINUTES} minutes.",
             "Accepted and refused orders are counted here, refusals by their code.",
         )
         return card(title, shown, aside=freshness(reading), name="activity")
-    this_minute = visit.now.replace(second=0, microsecond=0)
-    present = {each["environment"] for each in reading.value}
+    present = {each["environment"] for each in counts}
     charts = [
-        _chart(visit, reading.value, each, this_minute)
+        _chart(visit, counts, each, this_minute)
         for each in (Environment.PRODUCTION, Environment.TEST)
         if each in present
     ]
     legend = hint(el("i", class_="key taken"), "accepted", el("i", class_="key refused"), "refused")
-    refused = sum(each["count"] for each in reading.value if _kind(each["outcome"]) == "refused")
-    path = page_path(REFUSALS, {"since": (this_minute - MINUTES * _MINUTE).isoformat()})
+    refused = sum(each["count"] for each in counts if _kind(each["outcome"]) == "refused")
+    path = page_path(REFUSALS, {"since": since.isoformat()})
     label = f"{count(refused)} refused in {MINUTES} minutes"
     focal = el("a", count(refused), class_="focal down" if refused else "focal", href=path, aria_label=label)
     aside = [freshness(reading), legend, focal]
-    return card(title, *charts, _outcomes(visit, reading.value, this_minute), aside=aside, name="activity")
+    return card(title, *charts, _outcomes(visit, counts, since, this_minute), aside=aside, name="activity")
 
 
 def _kind(outcome: str) -> str | None:
@@ -212,7 +214,7 @@ _Outcome = tuple[tuple[str, str], list[int]]
 """Environment and outcome, with the counts of this minute and of all."""
 
 
-def _outcomes(visit: Visit, counts: list[View], this_minute: datetime) -> Html:
+def _outcomes(visit: Visit, counts: list[View], since: datetime, this_minute: datetime) -> Html:
     """Accepted orders first, then refusals; production before test, and frequent before rare."""
     sums: dict[tuple[str, str], list[int]] = {}
     for each in counts:
@@ -233,7 +235,7 @@ def _outcomes(visit: Visit, counts: list[View], this_minute: datetime) -> Html:
         Column("Outcome", _outcome),
         Column("Environment", lambda _, row: row[0][0]),
         Column("This min", counted(0, this_minute), number=True),
-        Column(f"{MINUTES} min", counted(1, this_minute - MINUTES * _MINUTE), number=True),
+        Column(f"{MINUTES} min", counted(1, since), number=True),
     )
     return table(visit, "outcomes-table", columns, rows, key=lambda row: " ".join(row[0]))
 
