@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bullion.faults import StoreUnavailable
+from bullion.faults import OutcomeUnknown, StoreUnavailable
 from bullion.orders.trace import Trace
 from bullion.store import traces as traces_module
 from bullion.store.engine import Engine
@@ -215,6 +215,30 @@ async def test_what_could_not_be_written_waits_in_its_order(
     await traces.write()
     assert [each.request_id for each in await newest(engine, 10)] == [
         request_id(number) for number in reversed(range(5))
+    ]
+
+
+@pytest.mark.parametrize("committed", [True, False])
+async def test_a_batch_is_stored_once_if_the_connection_was_lost_during_the_commit(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, *, committed: bool
+) -> None:
+    """Otherwise each refusal in it would be listed and counted twice."""
+    traces, real_write = StoredTraces(engine), engine.write
+
+    async def lose_the_answer(*given: Any, **options: Any) -> None:
+        if committed:
+            await real_write(*given, **options)
+        raise OutcomeUnknown("lost")
+
+    for number in range(3):
+        traces.add(trace(number))
+    with monkeypatch.context() as broken:
+        broken.setattr(engine, "write", lose_the_answer)
+        await traces.write()
+    traces.add(trace(3))
+    await traces.write()
+    assert [each.request_id for each in await newest(engine, 10)] == [
+        request_id(number) for number in reversed(range(4))
     ]
 
 

@@ -12,7 +12,7 @@ from bullion.last_success import note_success
 from bullion.orders.trace import Trace
 
 from . import prepared_queries
-from .engine import Engine, Transaction, one_row
+from .engine import Engine, Transaction
 from .trace_reader import time_ms
 
 _WRITE_EVERY_S = 0.5
@@ -31,6 +31,8 @@ class StoredTraces:
         self._bytes_kept = bytes_kept
         self._rows_kept = rows_kept
         self._waiting: deque[Trace] = deque()
+        self._batch: list[Trace] = []
+        """Being written. After a fault it is written again as it is: it may be stored already."""
         self._dropped = 0
         self._failing = False
 
@@ -52,21 +54,23 @@ class StoredTraces:
         Traces that arrive meanwhile wait for the next call: on a busy node, there are always some.
         """
         left = len(self._waiting)
-        while left:
-            traces = [self._waiting.popleft() for _ in range(min(_ROW_MAX, left))]
+        while left or self._batch:
+            if not self._batch:
+                self._batch = [self._waiting.popleft() for _ in range(min(_ROW_MAX, left))]
+                left -= len(self._batch)
+            put = partial(self._put, self._batch)
             try:
-                await self._engine.write("traces", partial(self._put, traces), holding=prepared_queries.TRACE)
+                await self._engine.write("traces", put, holding=prepared_queries.TRACE)
             except AlreadyExists:  # A node of an earlier version, which does not lock them, was first.
-                self._waiting.extendleft(reversed(traces))
+                continue
             except StoreFault as fault:
-                self._waiting.extendleft(reversed(traces))
                 if not self._failing:
-                    _log.warning("traces_delayed", count=len(self._waiting), fault=repr(fault))
+                    count = len(self._batch) + len(self._waiting)
+                    _log.warning("traces_delayed", count=count, fault=repr(fault))
                 self._failing = True
                 break
-            else:
-                left -= len(traces)
-                self._failing = False
+            self._batch = []
+            self._failing = False
         if not self._failing:
             note_success("traces")
         if self._dropped:
@@ -78,9 +82,9 @@ class StoredTraces:
         ids = [trace.request_id for trace in traces]  # They begin with their times, all as long.
         first_ms, last_ms = time_ms(min(ids)), time_ms(max(ids))
         await transaction.run("lock_trace_batches")
-        row = await one_row(
-            transaction, "insert_trace_batch", first_ms, last_ms, len(encoded), encoded.decode()
-        )
+        row = await transaction.one("insert_trace_batch", first_ms, last_ms, len(encoded), encoded.decode())
+        if row is None:
+            return
         await transaction.run(
             "delete_old_trace_batches",
             row["ordinal"] - self._rows_kept,

@@ -10,6 +10,7 @@ SELECT pg_advisory_xact_lock(5041216003)
 SELECT 1
 
 -- name: insert_trace_batch
+-- No row if it is stored already: the connection may have been lost during its commit.
 INSERT INTO trace_batches (ordinal, from_ms, to_ms, bytes_through, traces)
 SELECT
     coalesce((SELECT ordinal FROM trace_batches ORDER BY ordinal DESC LIMIT 1), 0) + 1,
@@ -17,6 +18,7 @@ SELECT
     CAST($2 AS BIGINT),
     coalesce((SELECT bytes_through FROM trace_batches ORDER BY ordinal DESC LIMIT 1), 0) + CAST($3 AS BIGINT),
     CAST($4 AS TEXT)
+WHERE NOT EXISTS (SELECT 1 FROM trace_batches WHERE to_ms = $2 AND from_ms = $1 AND traces = $4)
 RETURNING ordinal, bytes_through
 
 -- name: delete_old_trace_batches
