@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bullion.maintenance import files
 from tests.support.command import bullion, environment, sentence
 from tests.support.forked_process import run
 from tests.support.node import SECRET, running
@@ -103,6 +104,38 @@ def test_a_backup_whose_books_differ_gets_its_name_only_if_wanted(own: Path) -> 
     assert names(own) == before
     assert command(own, "backup", "second.db", "--allow-differences").returncode == 1
     assert names(own) == before | {"second.db"}
+
+
+def test_a_service_that_starts_during_a_backup_leaves_no_half_of_a_transaction(tmp_path: Path) -> None:
+    store = tmp_path / "store.db"
+    sql(store, "PRAGMA journal_mode=WAL")
+    sql(store, "CREATE TABLE first AS SELECT 0 AS number")
+    sql(store, "CREATE TABLE many AS SELECT zeroblob(20000000) AS filler")
+    sql(store, "CREATE TABLE last AS SELECT 0 AS number")
+    copied = 0
+
+    def write_once(done: int, of: int) -> None:
+        nonlocal copied
+        copied += 1
+        if copied == 1:
+            assert done < of
+            with closing(sqlite3.connect(store)) as service, service:
+                service.execute("UPDATE first SET number = 1")
+                service.execute("UPDATE last SET number = 1")
+
+    with files.private_copy(store, tmp_path / "backup.db", write_once) as copy:
+        assert sql(copy, "SELECT first.number, last.number FROM first, last") == [(1, 1)]
+
+
+def test_a_copy_whose_newest_transactions_are_in_its_log_gets_no_name(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    sql(copy, "PRAGMA journal_mode=WAL")
+    with closing(sqlite3.connect(copy)) as still_open, still_open:
+        still_open.execute("CREATE TABLE last AS SELECT 1 AS number")
+        with pytest.raises(files.DamagedStore, match="was not written back"):
+            files.put_in_place(copy, tmp_path / "backup.db")
+    files.put_in_place(copy, tmp_path / "backup.db")
+    assert sql(tmp_path / "backup.db", "SELECT number FROM last") == [(1,)]
 
 
 def test_a_damaged_store_is_not_backed_up(own: Path) -> None:

@@ -38,12 +38,22 @@ def private_copy(source: Path, beside: Path, progress: Callable[[int, int], None
 
 
 def _copy(source: Path, target: Path, progress: Callable[[int, int], None]) -> None:
-    # Without a log no process uses the file. `immutable` also allows a read-only disk.
-    immutable = "" if Path(f"{source}-wal").exists() else "&immutable=1"
+    while True:
+        before = _state(source)
+        # Without a log no process uses the file. `immutable` also allows a read-only disk.
+        unused = not Path(f"{source}-wal").exists()
+        _copy_pages(source, target, progress, "&immutable=1" if unused else "")
+        if not unused or (before == _state(source) and not Path(f"{source}-wal").exists()):
+            return
+        # A process has begun to use it: the copy may have half of what it wrote.
+        os.truncate(target, 0)
+
+
+def _copy_pages(source: Path, target: Path, progress: Callable[[int, int], None], options: str) -> None:
     try:
         with (
             closing(
-                sqlite3.connect(f"{_uri(source)}?mode=ro{immutable}", uri=True, isolation_level=None)
+                sqlite3.connect(f"{_uri(source)}?mode=ro{options}", uri=True, isolation_level=None)
             ) as old,
             closing(sqlite3.connect(target, isolation_level=None)) as new,
         ):
@@ -55,6 +65,12 @@ def _copy(source: Path, target: Path, progress: Callable[[int, int], None]) -> N
             )
     except sqlite3.Error as error:
         raise DamagedStore(f"{source} cannot be copied: {error}.") from error
+
+
+def _state(source: Path) -> tuple[int, int, int]:
+    """It differs after the file was written to or replaced."""
+    found = source.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def check_integrity(store: Path) -> None:
@@ -70,6 +86,8 @@ def check_integrity(store: Path) -> None:
 
 def put_in_place(copy: Path, target: Path) -> None:
     """Sync a finished copy to disk, and move it to its final name."""
+    if files_beside(copy):
+        raise DamagedStore(f"The log of {copy.name} was not written back into it. Is the disk full?")
     sync(copy)
     copy.rename(target)
     sync(target.parent)
