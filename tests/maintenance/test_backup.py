@@ -169,6 +169,18 @@ def test_a_store_that_cannot_be_read_any_more_can_be_replaced(own: Path) -> None
     assert sql(own / STORE, "SELECT count(*) FROM orders") == [(ORDERS,)]
 
 
+def test_a_backup_of_an_earlier_version_is_migrated_and_restored(own: Path) -> None:
+    sql(own / "first.db", "DROP TABLE line_seen")
+    sql(own / "first.db", "DELETE FROM migrations WHERE number = 28")
+    before = (own / "first.db").read_bytes()
+    done = command(own, "restore", "first.db", "--replace")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "The backup is of an earlier version. Schema steps taken: 1." in done.stdout
+    assert sql(own / STORE, "SELECT count(*) FROM orders") == [(ORDERS,)]
+    assert sql(own / STORE, "SELECT count(*) FROM line_seen") == [(0,)]
+    assert (own / "first.db").read_bytes() == before
+
+
 def test_a_new_machine_gets_the_store_and_needs_the_secret(own: Path) -> None:
     (own / STORE).unlink()
     without = run(("restore", "first.db"), own, environment(), "")
@@ -185,6 +197,8 @@ def test_what_is_no_backup_is_not_restored(own: Path) -> None:
     store = (own / STORE).read_bytes()
     assert sentence(command(own, "restore", "none.db", "--replace")) == "There is no backup at none.db."
     assert "cannot be copied" in sentence(command(own, "restore", "text.db", "--replace"))
+    sql(own / "empty.db", "CREATE TABLE other (one INTEGER)")
+    assert sentence(command(own, "restore", "empty.db", "--replace")) == "There is no store in empty.db."
     sql(own / "first.db", "UPDATE books SET gold_net_e4 = 1")
     done = command(own, "restore", "first.db", "--replace")
     assert done.returncode == 1

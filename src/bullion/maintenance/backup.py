@@ -11,7 +11,7 @@ from bullion.books.verify import verify_books
 from bullion.secret import deployment_secret
 from bullion.settings import Settings, WrongSetting
 from bullion.store.sqlite import lock_store, sqlite_path
-from bullion.wiring.store import open_store
+from bullion.wiring.store import open_engine, open_store
 
 from . import files
 from .books import print_report, summary
@@ -31,6 +31,7 @@ async def back_up(settings: Settings, target: Path, *, allow_differences: bool =
     if not target.parent.is_dir():
         raise WrongSetting(f"There is no folder {target.parent}. Create it first.")
     with ProgressLine("Copying", "pages") as progress, files.private_copy(store, target, progress) as copy:
+        files.check_integrity(copy)
         report = await _verified(settings, copy)
         if not report.equal and not allow_differences:
             print_report(report)
@@ -65,6 +66,8 @@ async def restore(
             ProgressLine("Copying", "pages") as progress,
             files.private_copy(source, store, progress) as copy,
         ):
+            files.check_integrity(copy)
+            await _migrate(settings, source, copy)
             report = await _verified(settings, copy)
             if not report.equal:
                 print_report(report)
@@ -90,16 +93,29 @@ def _require_new(target: Path) -> None:
         raise WrongSetting(f"{target} exists already. Give each backup a name of its own.")
 
 
+async def _migrate(settings: Settings, source: Path, copy: Path) -> None:
+    """Take the schema steps that a backup of an earlier version lacks: in the copy, never in the backup."""
+    own = _settings_of(settings, copy)
+    async with open_engine(own) as engine:
+        if not await engine.has_schema():
+            raise WrongSetting(f"There is no store in {source}.")
+    async with open_store(own, migrate=True) as opened:
+        if opened.steps_taken:
+            click.echo(f"The backup is of an earlier version. Schema steps taken: {opened.steps_taken}.")
+
+
 async def _verified(settings: Settings, copy: Path) -> Report:
-    """Check a copy for damage, its schema and its secret, and verify its books."""
-    files.check_integrity(copy)
-    # The secret is read beside the store: a copy in another folder has none.
-    store = sqlite_path(settings.database_url)
-    secret = deployment_secret(settings.secret, store.parent, may_create=False).decode("ascii")
-    own = replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
-    async with open_store(own, migrate=False) as opened:
+    """Check the schema and the secret of a copy, and verify its books."""
+    async with open_store(_settings_of(settings, copy), migrate=False) as opened:
         with ProgressLine("Verifying", "orders") as progress:
             return await verify_books(opened.engine, opened.chain, progress)
+
+
+def _settings_of(settings: Settings, copy: Path) -> Settings:
+    """The secret is read beside the store: a copy in another folder has none."""
+    store = sqlite_path(settings.database_url)
+    secret = deployment_secret(settings.secret, store.parent, may_create=False).decode("ascii")
+    return replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
 
 
 def _set_aside(store: Path) -> Path | None:
