@@ -3,7 +3,7 @@
 Then a book may have a version again that a node has seen before, with other orders behind it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from bullion.booking.attempt import Booked
 from bullion.environment import Environment
 from bullion.events.event import EventType
 from bullion.events.recent_orders import RecentOrders
+from bullion.metals.symbol import SizeRule
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.rates.tick import Tick
@@ -29,7 +30,7 @@ from bullion.store.postgres_timeline import Timeline
 from bullion.store.rates import StoredRates
 from tests.model import invariants
 
-from .fixtures import Node, asked, rows, store_of
+from .fixtures import GOLD, SWITCHES, Node, asked, put, rows, store_of
 
 pytestmark = pytest.mark.anyio
 
@@ -185,6 +186,25 @@ async def test_rates_that_were_lost_are_forgotten(node: Node, other_node: Node, 
     for _ in range(2):
         await follower.catch_up()
     assert {each.instrument: each.at_us for _, each in board.held()} == {"GOLD": 10, "SILVER": 30}
+
+
+async def test_a_change_of_the_desk_that_was_lost_is_forgotten(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    """And the change that has its version now holds."""
+    engine, book = node.engine, failover.book
+    (before,) = await rows(engine, "SELECT version FROM catalogue")
+    await put(engine, replace(GOLD, size=SizeRule(2, 10**10, 1)))
+    await node.catalogue_follower.catch_up()
+    await rows(engine, "UPDATE catalogue SET version = $1", before["version"])
+    await rows(engine, "DELETE FROM changes WHERE version > $1", before["version"])
+    await rows(engine, "UPDATE symbols SET minimum_e4 = 1 WHERE code = 'GOLD'")
+    await put(other_node.engine, replace(SWITCHES, halted=True))
+    failover.meet(node)
+    for _ in range(2):
+        await node.catalogue_follower.catch_up()
+    assert await node.told(book, "halted") == "trading_halted"
+    assert node.catalogue.symbols["main", "GOLD"].size.minimum_e4 == 1
 
 
 def _request(book: int) -> Request:
