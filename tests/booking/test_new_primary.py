@@ -3,6 +3,7 @@
 Then a book may have a version again that a node has seen before, with other orders behind it.
 """
 
+import asyncio
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,6 +23,7 @@ from bullion.rates.follower import BoardFollower
 from bullion.rates.tick import Tick
 from bullion.store import postgres
 from bullion.store.engine import Row
+from bullion.store.event_entering import EventEntering
 from bullion.store.event_reader import StoredEvents
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
@@ -205,6 +207,38 @@ async def test_a_change_of_the_desk_that_was_lost_is_forgotten(
         await node.catalogue_follower.catch_up()
     assert await node.told(book, "halted") == "trading_halted"
     assert node.catalogue.symbols["main", "GOLD"].size.minimum_e4 == 1
+
+
+async def test_a_halt_is_told_although_a_lost_change_had_its_version(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    async def told() -> int:
+        found = await rows(
+            other_node.engine,
+            "SELECT count(*) AS number FROM account_events WHERE book_id = $1 AND kind = 'trading.halted'",
+            failover.book,
+        )
+        return int(found[0]["number"])
+
+    entering = EventEntering(node.engine, 30, node.catalogue.now_us, lambda: node.catalogue.version)
+    await put(node.engine, replace(GOLD, size=SizeRule(2, 10**10, 1)))
+    await node.catalogue_follower.catch_up()
+    lost = node.catalogue.version
+    entered = asyncio.create_task(entering.run())
+    try:
+        await asyncio.sleep(0.1)
+        await rows(node.engine, "UPDATE catalogue SET version = version - 1")
+        await rows(node.engine, "DELETE FROM changes WHERE version = $1", lost)
+        await put(other_node.engine, replace(SWITCHES, halted=True))
+        failover.meet(node)
+        for _ in range(2):
+            await node.catalogue_follower.catch_up()
+        assert node.catalogue.version == lost
+        async with asyncio.timeout(5):
+            while not await told():
+                await asyncio.sleep(0.05)
+    finally:
+        entered.cancel()
 
 
 def _request(book: int) -> Request:

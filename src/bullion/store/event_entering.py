@@ -31,7 +31,10 @@ class EventEntering:
     def __init__(
         self, engine: Engine, kept_days: int, now_us: Callable[[], int], version: Callable[[], int | None]
     ) -> None:
-        """`version`: that of the catalogue. Every event of a broker comes with a change of it."""
+        """`version`: that of the catalogue. Every event of a broker comes with a change of it.
+
+        Another primary may use a version a second time.
+        """
         self._engine = engine
         self._kept_us = kept_days * DAY_US
         self._now_us = now_us
@@ -40,9 +43,9 @@ class EventEntering:
 
     async def run(self) -> None:
         """Until cancelled."""
-        entered: int | None = -1
+        entered: tuple[int, int | None] | None = None
         while True:
-            version = self._version()
+            version = self._engine.primary, self._version()
             try:
                 if version != entered and await self.enter():
                     entered = version
