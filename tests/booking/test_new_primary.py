@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
+from bullion.accounts.account import Account
 from bullion.api.orders import Orders
 from bullion.api.request import Request
 from bullion.booking.attempt import Booked
@@ -21,6 +22,7 @@ from bullion.metals.symbol import SizeRule
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
 from bullion.rates.tick import Tick
+from bullion.records.clients import AccountSummary, Allocation, KeyTimes
 from bullion.store import postgres
 from bullion.store.engine import Row
 from bullion.store.event_entering import EventEntering
@@ -30,6 +32,7 @@ from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_pool import Connection, Pool
 from bullion.store.postgres_timeline import Timeline
 from bullion.store.rates import StoredRates
+from bullion.store.records import RecordStore
 from tests.model import invariants
 
 from .fixtures import GOLD, SWITCHES, Node, asked, put, rows, store_of
@@ -239,6 +242,39 @@ async def test_a_halt_is_told_although_a_lost_change_had_its_version(
                 await asyncio.sleep(0.05)
     finally:
         entered.cancel()
+
+
+async def test_the_desk_finds_an_account_although_a_lost_one_had_its_version(
+    node: Node, other_node: Node, failover: Failover
+) -> None:
+    def opened(login_id: str) -> Account:
+        switches = {"active": True, "api_access": True, "production_trading": False}
+        return Account(0, "main", login_id, None, "retail", **switches)
+
+    async def opens(on: Node, login_id: str) -> None:
+        await RecordStore(on.engine).write(
+            "open", lambda records: records.insert_account(opened(login_id), Allocation(0, 0))
+        )
+
+    async def found(part: str) -> list[str]:
+        summaries = await desk.read(
+            "search", lambda records: records.account_summaries("main", part, "", KeyTimes(0, 0), 10)
+        )
+        return [each.account.login_id for each in summaries if isinstance(each, AccountSummary)]
+
+    desk = RecordStore(node.engine)
+    await opens(node, "new-lost")
+    assert await found("lost") == ["new-lost"]
+    for table, column in (("books", "account_id"), ("accounts", "id")):
+        await rows(
+            node.engine,
+            f"DELETE FROM {table} WHERE {column} = (SELECT id FROM accounts WHERE login_id = 'new-lost')",
+        )
+    await rows(node.engine, "DELETE FROM changes WHERE version = (SELECT version FROM catalogue)")
+    await rows(node.engine, "UPDATE catalogue SET version = version - 1")
+    await opens(other_node, "new-kept")
+    failover.meet(node)
+    assert (await found("lost"), await found("kept")) == ([], ["new-kept"])
 
 
 def _request(book: int) -> Request:

@@ -1,5 +1,6 @@
 """Lists of the desk that are counted by time find the same as a full search, whatever happened since."""
 
+import asyncio
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -27,6 +28,7 @@ from bullion.store.order_timeline import OrderTimeline
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
+from tests.booking.fixtures import rows
 
 from .test_desk_orders import BROKERS, Placed, account_id_of, create_records
 
@@ -473,3 +475,27 @@ async def test_pages_of_one_account_are_merged_from_its_books(fixture: Fixture) 
             shown = expected[max(0, offset) : max(0, offset) + 5]
             assert (total, [each.order for each in found]) == (len(expected), shown), (wanted, offset)
             assert all((each.login_id, each.archived) == (login_id, False) for each in found)
+
+
+async def test_a_primary_that_lacks_the_last_changes_is_counted_anew(
+    fixture: Fixture, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fixture.trade(200, fixture.begin_us)
+    await fixture.timeline.update()
+    before = {each.order.id: each.order for each in fixture.placed}
+    await fixture.change(4)
+    await fixture.check(20)
+    # A standby takes over that never had these changes.
+    await rows(engine, "DELETE FROM order_events")
+    for each in fixture.placed:
+        lost, each.order = each.order, before[each.order.id]
+        if lost is not each.order:
+            await rows(
+                engine, "UPDATE orders SET status = $1 WHERE id = $2", each.order.status, each.order.id
+            )
+    monkeypatch.setattr(engine, "primary", engine.primary + 1)
+    await fixture.check(20)
+    async with asyncio.timeout(10):
+        await fixture.timeline.update()
+    use_only_counts(monkeypatch)
+    await fixture.check()

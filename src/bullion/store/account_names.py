@@ -8,7 +8,7 @@ The store decides what lower case is and how logins are sorted: its queries lowe
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 
@@ -78,7 +78,10 @@ def _rank(name: str, text: str) -> int:
 
 
 class AccountNames:
-    def __init__(self) -> None:
+    def __init__(self, primary: Callable[[], int]) -> None:
+        """`primary`: how often another server has taken over, which may lack the last accounts."""
+        self._primary = primary
+        self._of_primary = primary()
         self._kept: dict[str, _Names] = {}
 
     async def find(
@@ -106,6 +109,9 @@ class AccountNames:
         return [(names.ids[index], rank == 0) for rank, index in ranked[:limit]]
 
     async def _current(self, transaction: Transaction, broker: str) -> _Names:
+        if self._primary() != self._of_primary:
+            self._of_primary = self._primary()
+            self._kept.clear()
         state = await one_row(transaction, "catalogue_state")
         version, kept = state["version"], self._kept.get(broker)
         if kept is not None and kept.version == version:

@@ -70,6 +70,8 @@ class _Spans:
     """Consecutive spans from the first order on. Only appended to, and counted again one by one."""
 
     resets: str
+    primary: int
+    """How often another server had taken over, which may lack orders and changes that were counted."""
     changes_from_us: int
     """Changes from this time on may be missing in the counts, except for those in `seen`."""
     seen: dict[Change, int] = field(default_factory=dict)
@@ -212,7 +214,7 @@ class OrderTimeline:
         """The list of a kind since a time. None: the counts are not available."""
         self._asked = True
         spans = self._spans
-        if spans is None or not spans.complete or await _resets(transaction) != spans.resets:
+        if spans is None or not spans.complete or self._is_outdated(spans, await _resets(transaction)):
             return None
         now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
         if ids_since(now_us) < spans.through:
@@ -258,8 +260,8 @@ class OrderTimeline:
             now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
             settled = ids_since(now_us - _SETTLED_AFTER_US)
             spans = self._spans
-            if spans is None or spans.resets != resets or settled < spans.through:
-                spans = self._spans = _Spans(resets, now_us - _CHANGES_KEPT_US)
+            if spans is None or self._is_outdated(spans, resets) or settled < spans.through:
+                spans = self._spans = _Spans(resets, self._engine.primary, now_us - _CHANGES_KEPT_US)
             for _ in range(_SPANS_AT_ONCE):
                 end = await transaction.one("timeline_span_end", spans.through, settled, _SPAN)
                 if end is None:
@@ -268,9 +270,12 @@ class OrderTimeline:
                 await spans.count(transaction, len(spans.ends), end["id"])
             return False
 
+    def _is_outdated(self, spans: _Spans, resets: str) -> bool:
+        return spans.resets != resets or spans.primary != self._engine.primary
+
     async def _is_consistent(self, transaction: Transaction) -> bool:
         spans = self._spans
-        if spans is None or await _resets(transaction) != spans.resets:
+        if spans is None or self._is_outdated(spans, await _resets(transaction)):
             return True  # It is rebuilt anyway.
         counted = sum(sum(counts.values()) for counts in spans.counts)
         row = await one_row(transaction, "timeline_check", spans.through)
