@@ -15,9 +15,12 @@ from bullion.accounts.account import Account
 from bullion.api.orders import Orders
 from bullion.api.request import Request
 from bullion.booking.attempt import Booked
+from bullion.booking.reconciliation import Reconciliation
 from bullion.environment import Environment
 from bullion.events.event import EventType
 from bullion.events.recent_orders import RecentOrders
+from bullion.hedge.venue import ListedExecution
+from bullion.metals.metal import Metal
 from bullion.metals.symbol import SizeRule
 from bullion.rates.board import Board
 from bullion.rates.follower import BoardFollower
@@ -27,6 +30,7 @@ from bullion.store import postgres
 from bullion.store.engine import Row
 from bullion.store.event_entering import EventEntering
 from bullion.store.event_reader import StoredEvents
+from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.postgres_pool import Connection, Pool
@@ -275,6 +279,32 @@ async def test_the_desk_finds_an_account_although_a_lost_one_had_its_version(
     await opens(other_node, "new-kept")
     failover.meet(node)
     assert (await found("lost"), await found("kept")) == ([], ["new-kept"])
+
+
+async def test_a_break_that_was_lost_is_found_again(node: Node, failover: Failover) -> None:
+    """Although the venue lists nothing new."""
+
+    async def executions(_broker: str, after: str, _limit: int) -> list[ListedExecution]:
+        traded = ListedExecution("X1", "of a lost order", "GOLD", "buy", 10_000, 1, cursor="1")
+        return [] if after else [traded]
+
+    async def breaks() -> list[str]:
+        return [row["execution_id"] for row in await rows(node.engine, "SELECT * FROM unmatched_executions")]
+
+    records = StoredExecutionRecords(node.engine, "simulated", node.catalogue.now_us)
+    unused = cast("Any", None)
+    venue = cast("Any", SimpleNamespace(executions=executions))
+    reconciliation = Reconciliation(venue, unused, records, list, lambda *_: Metal.GOLD)
+    for _ in range(2):
+        await reconciliation.reconcile("main")
+    assert await breaks() == ["X1"]
+    for table in ("unmatched_executions", "execution_cursors"):
+        await rows(node.engine, f"DELETE FROM {table}")
+    failover.meet(node)
+    assert await breaks() == []
+    for _ in range(2):
+        await reconciliation.reconcile("main")
+    assert await breaks() == ["X1"]
 
 
 def _request(book: int) -> Request:

@@ -64,6 +64,10 @@ class HedgedCover(msgspec.Struct, frozen=True):
 class ExecutionRecords(Protocol):
     """How far executions were compared, and which of them no order accounts for. May raise StoreFault."""
 
+    @property
+    def primary(self) -> int:
+        """How often another server has taken over as the store, which may lack the last commits."""
+
     async def cursor(self, broker: str) -> str: ...
 
     async def move_cursor(self, broker: str, before: str, after: str) -> bool:
@@ -103,6 +107,7 @@ class Reconciliation:
         self._answer_cover = answer_cover
         self._cursors: dict[str, str] = {}
         """The store's cursors as this node saw them last. An old cursor only repeats comparisons."""
+        self._of_primary = records.primary
 
     async def run(self) -> None:
         """Run for as long as the node does."""
@@ -127,6 +132,10 @@ class Reconciliation:
 
     async def reconcile(self, broker: str) -> bool:
         """Compare one page of a broker's executions. Returns whether there may be more."""
+        primary = self._records.primary
+        if primary != self._of_primary:
+            self._of_primary = primary
+            self._cursors.clear()
         cursor = self._cursors.get(broker)
         if cursor is None:
             cursor = self._cursors[broker] = await self._records.cursor(broker)
@@ -141,7 +150,8 @@ class Reconciliation:
                 failed = failed or error
         if failed is not None:
             raise failed
-        if await self._records.move_cursor(broker, cursor, listed[-1].cursor):
+        moved = await self._records.move_cursor(broker, cursor, listed[-1].cursor)
+        if moved and self._records.primary == primary:
             self._cursors[broker] = listed[-1].cursor
         else:
             self._cursors.pop(broker, None)

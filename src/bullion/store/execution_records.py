@@ -25,6 +25,10 @@ class StoredExecutionRecords:
         self._venue = venue
         self._now_us = now_us
 
+    @property
+    def primary(self) -> int:
+        return self._engine.primary
+
     async def cursor(self, broker: str) -> str:
         row = await self._engine.read(
             "execution_cursor", lambda open_: open_.one("execution_cursor", self._venue, broker)
