@@ -476,6 +476,27 @@ async def test_a_turn_reads_only_the_entries_since_the_last_one(covered: Covered
     assert await engine.read("ages", read) == (7, began_us)
 
 
+async def test_entries_that_a_new_primary_lacks_do_not_make_a_book_older(
+    covered: Covered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await covered.rule(OLD)
+    engine = covered.dealings.engine
+
+    async def read(transaction: Transaction) -> int:
+        state = await read_book(transaction, BOOK, covered.plans._ages)
+        assert state is not None
+        return state.open_since_us["old"]
+
+    covered.dealings.now_us = (await covered.state()).now_us
+    for _ in range(5):
+        await buy(covered, 100)
+    began_us = await engine.read("ages", read)
+    # The server that takes over has later deals in their places.
+    await covered.dealings.rows("UPDATE book_entries SET at_us = at_us + 1000000")
+    monkeypatch.setattr(engine, "primary", engine.primary + 1)
+    assert await engine.read("ages", read) == began_us + 1_000_000
+
+
 def _side(cover: PlannedCover) -> str:
     return "buy" if cover.quantity_e8 > 0 else "sell"
 
