@@ -205,6 +205,7 @@ async def test_a_change_of_the_desk_that_was_lost_is_forgotten(
     (before,) = await rows(engine, "SELECT version FROM catalogue")
     await put(engine, replace(GOLD, size=SizeRule(2, 10**10, 1)))
     await node.catalogue_follower.catch_up()
+    assert await node.told(failover.book, "before") == "booked"
     await rows(engine, "UPDATE catalogue SET version = $1", before["version"])
     await rows(engine, "DELETE FROM changes WHERE version > $1", before["version"])
     await rows(engine, "UPDATE symbols SET minimum_e4 = 1 WHERE code = 'GOLD'")
@@ -227,7 +228,7 @@ async def test_a_halt_is_told_although_a_lost_change_had_its_version(
         )
         return int(found[0]["number"])
 
-    entering = EventEntering(node.engine, 30, node.catalogue.now_us, lambda: node.catalogue.version)
+    entering = EventEntering(node.engine, 30, node.catalogue.now_us, lambda: node.catalogue.serial)
     await put(node.engine, replace(GOLD, size=SizeRule(2, 10**10, 1)))
     await node.catalogue_follower.catch_up()
     lost = node.catalogue.version

@@ -179,13 +179,13 @@ class OpenStreams:
             for stream in self._all():
                 stream.refuse(SERVICE_UNAVAILABLE)
             return
-        if catalogue.version == self._checked and catalogue.now_us() < self._check_at_us:
+        if catalogue.serial == self._checked and catalogue.now_us() < self._check_at_us:
             return
         catalogue.clients.mark_used(self._by_key)
         missing = {key_id for key_id in self._by_key if key_id not in catalogue.keys}
         if missing and not catalogue.clients.complete:
             await self._look_up(missing)
-        self._checked = catalogue.version
+        self._checked = catalogue.serial
         self._check_at_us = self._next_expiry_us()
         for stream in self._all():
             refusal = self._refusal(stream)

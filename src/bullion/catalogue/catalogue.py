@@ -35,6 +35,8 @@ class Catalogue:
         self._clock_ahead_us = 0
         self._applied_at_ns: int | None = None
         self.version: int | None = None
+        self.serial = 0
+        """Incremented whenever what is here may have changed: another primary may use a version twice."""
         self.unreadable = UnreadableRows()
         """Rows that cannot be read. Their things are missing below, or closed."""
         self._clear()
@@ -95,6 +97,8 @@ class Catalogue:
         if changes.whole or self.clients.fill_after is not None:
             self.clients.finish_page(changes.page_ends_at, extra)
         self.clients.evict(extra)
+        if changes.whole or changes.version != self.version:
+            self.serial += 1
         self.version = changes.version
         first, self._applied_at_ns = self._applied_at_ns is None, asked_at_ns
         # The store read its clock between the start of the read and now. A read that waited on its way must

@@ -40,9 +40,9 @@ class CrossedOffers:
     def count(self, now_us: int) -> dict[str, int]:
         """The number of crossed offers of each broker: an offer is one symbol for one group."""
         counts = dict.fromkeys(self._catalogue.brokers, 0)
-        if self._made_from != self._catalogue.version:
+        if self._made_from != self._catalogue.serial:
             self._margins = self._read_margins()
-            self._made_from = self._catalogue.version
+            self._made_from = self._catalogue.serial
         for symbol, margins in self._margins:
             spread_paise = _spread_paise(symbol, self._price(symbol, now_us))
             if spread_paise is not None:

@@ -35,7 +35,7 @@ class Market:
         self._board = board
         self._tradeability = tradeability
         self._offers: dict[tuple[str, str, str], Offer] = {}
-        self._made_from: tuple[int | None, int] = (None, -1)
+        self._made_from = (-1, -1)
         self._open: dict[str, tuple[Switches, int, bool]] = {}
 
     def check(self, account: Account, asked: PlaceOrder) -> Verdict:
@@ -61,7 +61,7 @@ class Market:
         )
 
     def offer(self, account: Account, symbol_code: str, now_us: int) -> Offer | None:
-        made_from = (self._catalogue.version, self._board.serial)
+        made_from = (self._catalogue.serial, self._board.serial)
         if made_from != self._made_from or len(self._offers) > _KEPT_MAX:
             self._offers.clear()
             self._made_from = made_from

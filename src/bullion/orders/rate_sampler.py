@@ -57,7 +57,7 @@ class RateSampler:
         self._candles: dict[int, dict[tuple[str, str], Candle]] = {}
         """By minute, then by broker and symbol."""
         self._priced: dict[tuple[str, str], _Priced] = {}
-        self._made_from: tuple[int | None, int] = (None, -1)
+        self._made_from = (-1, -1)
         self._written_s = 0
         self._failing = False
 
@@ -147,7 +147,7 @@ class RateSampler:
 
     def _price_e4(self, symbol: Symbol, now_us: int) -> int | None:
         """Computed again only if something behind a price may have changed. None if it is too old."""
-        made_from = (self._catalogue.version, self._board.serial)
+        made_from = (self._catalogue.serial, self._board.serial)
         if made_from != self._made_from:
             self._priced.clear()
             self._made_from = made_from

@@ -29,26 +29,23 @@ _log = structlog.get_logger("events")
 
 class EventEntering:
     def __init__(
-        self, engine: Engine, kept_days: int, now_us: Callable[[], int], version: Callable[[], int | None]
+        self, engine: Engine, kept_days: int, now_us: Callable[[], int], serial: Callable[[], int]
     ) -> None:
-        """`version`: that of the catalogue. Every event of a broker comes with a change of it.
-
-        Another primary may use a version a second time.
-        """
+        """`serial`: that of the catalogue. Every event of a broker comes with a change of it."""
         self._engine = engine
         self._kept_us = kept_days * DAY_US
         self._now_us = now_us
-        self._version = version
+        self._serial = serial
         self._deleted_at_s: float | None = None
 
     async def run(self) -> None:
         """Until cancelled."""
-        entered: tuple[int, int | None] | None = None
+        entered = -1
         while True:
-            version = self._engine.primary, self._version()
+            serial = self._serial()
             try:
-                if version != entered and await self.enter():
-                    entered = version
+                if serial != entered and await self.enter():
+                    entered = serial
                 await self._delete_old()
             except StoreFault as fault:
                 _log.warning("event_entering_failed", fault=repr(fault))

@@ -50,11 +50,11 @@ class StoredVenueBook:
     """
 
     def __init__(
-        self, engine: PostgresEngine | SqliteEngine, version: Callable[[], int | None] = lambda: None
+        self, engine: PostgresEngine | SqliteEngine, serial: Callable[[], int | None] = lambda: None
     ) -> None:
-        """`version`: of the catalogue; it moves when the desk changes a behaviour. None: always read."""
+        """`serial`: of the catalogue; it moves when the desk changes a behaviour. None: always read."""
         self._engine = engine
-        self._version = version
+        self._serial = serial
         self.unreadable = UnreadableRows()
         """Behaviours that cannot be read: the venue counts as down for those brokers."""
         self._known: dict[str, tuple[int, VenueBehaviour]] = {}
@@ -65,14 +65,14 @@ class StoredVenueBook:
         )
 
     async def behaviour(self, broker: str) -> VenueBehaviour:
-        version = self._version()
+        serial = self._serial()
         known = self._known.get(broker)
-        if known is not None and known[0] == version:
+        if known is not None and known[0] == serial:
             return known[1]
         behaviour = await self._behaviours.get(broker) or VenueBehaviour(broker)
-        # With the version from before the read: if it moves meanwhile, the next caller reads again.
-        if version is not None:
-            self._known[broker] = (version, behaviour)
+        # With the serial from before the read: if it moves meanwhile, the next caller reads again.
+        if serial is not None:
+            self._known[broker] = (serial, behaviour)
         return behaviour
 
     async def take(

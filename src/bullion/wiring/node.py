@@ -173,7 +173,7 @@ async def open_node(
         watch = EventWatch(stored_events)
         on_stop(watch.stop)
         entering = EventEntering(
-            store.engine, settings.event_days, catalogue.now_us, lambda: catalogue.version
+            store.engine, settings.event_days, catalogue.now_us, lambda: catalogue.serial
         )
         delivery = WebhookDelivery(
             StoredWebhookQueue(store.engine),

@@ -94,7 +94,7 @@ class Trading:
         self.test_market = Market(self.catalogue, self.board)
         self.test_queue = queue(verifies=False)
         self.crossed_offers = CrossedOffers(self.catalogue, self.board)
-        self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.version)
+        self._venue_book = StoredVenueBook(engine, lambda: self.catalogue.serial)
         self._contracts = ContractFollower(store.records)
         self.fix_lines = self._make_fix_lines(settings, engine) if settings.hedge == FIX else None
         self.venue = venue = self.fix_lines or self._venue(settings)
