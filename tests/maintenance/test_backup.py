@@ -1,15 +1,19 @@
 """`bullion backup` and `bullion restore` as a person meets them."""
 
+import asyncio
 import json
 import sqlite3
 import stat
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bullion.maintenance import files
+from bullion.maintenance.backup import restore
+from bullion.settings import Settings
 from tests.support.command import bullion, environment, sentence
 from tests.support.forked_process import run
 from tests.support.node import SECRET, running
@@ -161,6 +165,52 @@ def test_a_store_is_only_replaced_when_that_is_wanted_and_is_kept(own: Path) -> 
     assert sql(own / STORE, "SELECT count(*) FROM orders") == [(ORDERS,)]
     assert stat.S_IMODE((own / STORE).stat().st_mode) == 0o600
     assert not [name for name in names(own) if "partial" in name]
+
+
+@pytest.mark.parametrize("last", ["sync", "rename"])
+def test_a_restore_that_is_killed_at_the_end_leaves_a_store(
+    own: Path, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    """Without one, the service would begin with an empty store."""
+    store = own / STORE
+    settings = replace(Settings(), database_url=f"sqlite:///{store}", secret=SECRET)
+    sql(store, "UPDATE accounts SET firm_name = 'later'")
+    real = Path.rename
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def killed_before_last(path: Path, target: Path | str) -> Path:
+        if Path(target) == store:
+            killed()
+        return real(path, target)
+
+    if last == "sync":
+        monkeypatch.setattr(files, "sync", killed)
+    else:
+        monkeypatch.setattr(Path, "rename", killed_before_last)
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(restore(settings, own / "first.db", replace_store=True))
+    monkeypatch.undo()
+    assert sql(store, "SELECT DISTINCT firm_name FROM accounts") == [("later",)]
+    for kept in store.parent.glob("*.before-restore-*"):
+        kept.unlink()
+    assert asyncio.run(restore(settings, own / "first.db", replace_store=True)) == 0
+    assert ("later",) not in sql(store, "SELECT DISTINCT firm_name FROM accounts")
+
+
+def test_the_log_of_a_store_that_is_gone_does_not_get_into_the_next_one(own: Path) -> None:
+    store, log = own / STORE, own / f"{STORE}-wal"
+    with closing(sqlite3.connect(store, isolation_level=None)) as killed:
+        killed.execute("UPDATE accounts SET firm_name = 'of the lost store'")
+        left = log.read_bytes()
+    store.unlink()
+    log.write_bytes(left)
+    before = sql(own / "first.db", "SELECT * FROM accounts")
+    assert command(own, "restore", "first.db").returncode == 0
+    assert sql(store, "SELECT * FROM accounts") == before
+    (kept,) = (own / "var").glob("bullion.db.before-restore-*-wal")
+    assert kept.read_bytes() == left
 
 
 def test_a_store_that_cannot_be_read_any_more_can_be_replaced(own: Path) -> None:

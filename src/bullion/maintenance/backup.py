@@ -74,10 +74,10 @@ async def restore(
                 if not allow_differences:
                     click.echo("Nothing was restored. To restore it anyway, use --allow-differences.")
                     return 1
-            aside = _set_aside(store)
-            files.put_in_place(copy, store)
+            aside = _name_for(store)
+            files.put_in_place(copy, store, aside)
     click.echo(f"{store}: {summary(report)}")
-    if aside is not None:
+    if aside.exists():
         click.echo(f"The previous store is kept as {aside}.")
     return 0 if report.equal else 1
 
@@ -118,13 +118,8 @@ def _settings_of(settings: Settings, copy: Path) -> Settings:
     return replace(settings, database_url=f"sqlite:///{copy}", secret=secret)
 
 
-def _set_aside(store: Path) -> Path | None:
-    """Rename the existing store and its log: SQLite would apply the log to the new store."""
-    if not store.exists():
-        return None
-    aside = store.with_name(f"{store.name}.before-restore-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
-    _require_new(aside)
-    for each in files.files_beside(store):
-        each.rename(f"{aside}{each.name.removeprefix(store.name)}")
-    store.rename(aside)
-    return aside
+def _name_for(store: Path) -> Path:
+    """A new name for the store that is replaced."""
+    name = store.with_name(f"{store.name}.before-restore-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}")
+    _require_new(name)
+    return name

@@ -84,13 +84,33 @@ def check_integrity(store: Path) -> None:
         raise DamagedStore(f"SQLite finds damage in {store.name}: {'; '.join(found)}.")
 
 
-def put_in_place(copy: Path, target: Path) -> None:
-    """Sync a finished copy to disk, and move it to its final name."""
+def put_in_place(copy: Path, target: Path, keep_as: Path | None = None) -> None:
+    """Sync a finished copy to disk, and move it to its final name. `keep_as`: for what is there.
+
+    There is a store at every moment: a service that finds none would begin with an empty one.
+    """
     if files_beside(copy):
         raise DamagedStore(f"The log of {copy.name} was not written back into it. Is the disk full?")
     sync(copy)
+    if keep_as is not None:
+        _keep(target, keep_as)
     copy.rename(target)
     sync(target.parent)
+
+
+def _keep(store: Path, name: Path) -> None:
+    """Give a store another name too, and its log only that: SQLite would apply it to the next store.
+
+    The log may be all that is left of a store.
+    """
+    for each in files_beside(store):
+        each.rename(f"{name}{each.name.removeprefix(store.name)}")
+    if not store.exists():
+        return
+    try:
+        os.link(store, name)
+    except OSError:  # A file system without links.
+        store.rename(name)
 
 
 def sync(file_or_folder: Path) -> None:
