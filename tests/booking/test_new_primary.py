@@ -217,6 +217,25 @@ async def test_a_change_of_the_desk_that_was_lost_is_forgotten(
     assert node.catalogue.symbols["main", "GOLD"].size.minimum_e4 == 1
 
 
+@pytest.mark.parametrize("met", ["by the order", "before it", "at the lock"])
+async def test_the_first_order_at_a_new_primary_is_checked_by_what_is_there(
+    node: Node, other_node: Node, failover: Failover, met: str
+) -> None:
+    engine, book = node.engine, failover.book
+    await put(engine, replace(GOLD, size=SizeRule(2, 10**10, 1)))
+    await node.catalogue_follower.catch_up()
+    assert await node.told(book, "before") == "booked"
+    await rows(engine, "DELETE FROM changes WHERE version = (SELECT version FROM catalogue)")
+    await rows(engine, "UPDATE catalogue SET version = version - 1")
+    await put(other_node.engine, replace(SWITCHES, halted=True))
+    failover.meet(node)
+    if met == "before it":
+        await rows(engine, "SELECT 1")
+    elif met == "at the lock":
+        node.queue._locks_first = True
+    assert await node.told(book, "halted") == "trading_halted"
+
+
 async def test_a_halt_is_told_although_a_lost_change_had_its_version(
     node: Node, other_node: Node, failover: Failover
 ) -> None:

@@ -118,8 +118,8 @@ class QueueEntry(msgspec.Struct, eq=False):
     attempt: OrderAttempt
     check: OrderCheck
     verdict: Verdict
-    catalogue_version: int | None = None
-    """The catalogue's version that the verdict was made with; None: the attempt must be checked again."""
+    catalogue_serial: int | None = None
+    """The catalogue's serial that the verdict was made with; None: the attempt must be checked again."""
     settled: Settled | None = None
     """The outcome that the store has recorded for this idempotency key."""
     outcome: "Future[Outcome] | None" = None

@@ -50,6 +50,11 @@ _TRIES_MAX = 20
 
 Outcomes = Sequence[tuple[QueueEntry, Outcome]]
 
+
+class _PrimaryReplaced(Exception):
+    """Another server has become the primary. It uses versions a second time: nothing was sent to it."""
+
+
 _log = structlog.get_logger("booking")
 
 
@@ -76,6 +81,7 @@ class BookingQueue:
         self._catalogue = catalogue
         self._catalogue_follower = catalogue_follower
         self.counts = BookingCounts()
+        self._of_primary = ledger.primary
         self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[QueueEntry]] = {}
@@ -99,7 +105,7 @@ class BookingQueue:
 
         Then nothing was recorded, except after OutcomeUnknown: a retry with the same key returns the outcome.
         """
-        entry = QueueEntry(attempt, check, check.check(attempt), self._catalogue.version)
+        entry = QueueEntry(attempt, check, check.check(attempt), self._catalogue.serial)
         if self._verifier is None:
             return await self._place(entry)
         return await self._verifier.place(entry, self._place)
@@ -112,7 +118,7 @@ class BookingQueue:
             known = await _outcome_of_earlier(earlier, entry)
             if known is not None:
                 return known
-            entry.catalogue_version = None  # Time has passed: check it again when its batch starts.
+            entry.catalogue_serial = None  # Time has passed: check it again when its batch starts.
         outcome: asyncio.Future[Outcome] = loop.create_future()
         entry.outcome = self._in_flight[key_name] = outcome
         waiting = self._waiting.get(book_id)
@@ -273,18 +279,20 @@ class BookingQueue:
             batch = [entry for entry in batch if entry.waits and not entry.given_up and entry not in deferred]
             if not batch:
                 return deferred, ()
-            version = self._catalogue.version or 0
-            _check_again(batch, version)
+            await self._follow_primary(batch)
+            primary, version = self._of_primary, self._catalogue.version or 0
+            _check_again(batch, self._catalogue.serial)
             if not locked or len({entry.attempt.book_id for entry in batch}) > 1:
                 batch, with_stock = _split_by_stock(batch)
-                for entry in with_stock:
-                    entry.waits_for_lock = True
                 deferred += with_stock
                 if not batch:
                     return deferred, ()
-            plans, recorded = await self._try_to_record(
-                batch, version, locked=locked or misses >= _OPTIMISTIC_TRIES, again=misses > 0
-            )
+            try:
+                plans, recorded = await self._try_to_record(
+                    batch, version, primary, locked=locked or misses >= _OPTIMISTIC_TRIES, again=misses > 0
+                )
+            except _PrimaryReplaced:
+                continue
             if recorded.catalogue_version != version:
                 self.counts.retries[RetryReason.CATALOGUE] += 1
                 if recorded.catalogue_version != self._catalogue.version:
@@ -306,9 +314,23 @@ class BookingQueue:
             await self._find_settled(plans, recorded)
         raise StoreBusy("other nodes kept changing the book")
 
+    async def _follow_primary(self, batch: Sequence[QueueEntry]) -> None:
+        """Read the catalogue again, whatever its version, before anything is decided for a new primary."""
+        primary = self._ledger.primary
+        if primary != self._of_primary:
+            for entry in batch:
+                entry.sent, entry.settled = False, None
+            await self._catalogue_follower.catch_up()
+            self._of_primary = primary
+
+    def _require_primary(self, primary: int) -> None:
+        if self._ledger.primary != primary:
+            raise _PrimaryReplaced
+
     async def _try_to_record(
-        self, batch: Sequence[QueueEntry], version: int, *, locked: bool, again: bool
+        self, batch: Sequence[QueueEntry], version: int, primary: int, *, locked: bool, again: bool
     ) -> tuple[Sequence[Plan], Recorded]:
+        """May raise _PrimaryReplaced."""
         by_book: dict[int, list[QueueEntry]] = {}
         for entry in batch:
             by_book.setdefault(entry.attempt.book_id, []).append(entry)
@@ -326,7 +348,8 @@ class BookingQueue:
             books: Mapping[int, Book], stock: MutableMapping[StockName, int]
         ) -> Sequence[Plan]:
             if _on_event_loop():
-                _check_again(batch, version)  # The lock may have been waited for.
+                self._require_primary(primary)
+                _check_again(batch, self._catalogue.serial)  # The lock may have been waited for.
             return plan(books, stock)
 
         async def record_locked() -> tuple[Sequence[Plan], Recorded]:
@@ -336,10 +359,13 @@ class BookingQueue:
         if locked:
             answer = await record_locked()
         else:
-            plans = plan(await self._books.for_decision(by_book, again=again), {})
+            books = await self._books.for_decision(by_book, again=again)
+            self._require_primary(primary)
+            plans = plan(books, {})
             try:
                 answer = plans, await self._ledger.record(plans, names, version)
             except NotSent:
+                self._require_primary(primary)
                 answer = await record_locked()
         for entry in batch:
             entry.sent = False
@@ -409,16 +435,16 @@ def _answer_all(outcomes: Outcomes) -> None:
         entry.answer(outcome)
 
 
-def _check_again(batch: Sequence[QueueEntry], version: int) -> None:
+def _check_again(batch: Sequence[QueueEntry], serial: int) -> None:
     """Check entries again if the catalogue has changed, so that a switch turned off meanwhile stops them.
 
     And those that have waited: the live price is that of now, and may have moved or become stale.
     """
     too_old_s = asyncio.get_running_loop().time() - _VERDICT_S
     for entry in batch:
-        if entry.catalogue_version != version or entry.since_s < too_old_s:
+        if entry.catalogue_serial != serial or entry.since_s < too_old_s:
             entry.verdict = entry.check.check(entry.attempt)
-            entry.catalogue_version = version
+            entry.catalogue_serial = serial
 
 
 def _on_event_loop() -> bool:
@@ -444,6 +470,8 @@ def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], 
     if not books:
         return batch, ()
     with_stock = [entry for entry in batch if entry.attempt.book_id in books]
+    for entry in with_stock:
+        entry.waits_for_lock = True
     return [entry for entry in batch if entry.attempt.book_id not in books], with_stock
 
 
