@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
+import structlog
+from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest, values
 from prometheus_client.mmap_dict import MmapedDict
 from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -18,7 +19,50 @@ SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _COUNTED = ("counter", "histogram", "summary")
 _ENDED = "0"
 """In place of a process number: the file with what all workers that have ended counted."""
+_FILE_BYTES = 1024 * 1024
+"""More than the counts of all routes need. A file that grows further is not reserved."""
 _TEXT = ((b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),)
+
+_log = structlog.get_logger("web")
+
+
+class _ReservedDict(MmapedDict):
+    """Counts in a mapped file that has its place on the disk.
+
+    The library makes sparse files. On a full disk, the first write to a page of such a file ends the process
+    (SIGBUS).
+    """
+
+    def __init__(self, filename: str, read_mode: bool = False) -> None:
+        try:
+            _reserve(Path(filename))
+        except OSError as error:
+            # Calls are worth more than their metrics. This worker counts in memory, where nobody reads it.
+            _log.error("counts_not_shared", file=filename, reason=error.strerror)
+            memory = os.memfd_create("counts")
+            super().__init__(f"/proc/self/fd/{memory}", read_mode)  # type: ignore[no-untyped-call]
+            os.close(memory)
+        else:
+            super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
+
+
+def _reserve(file: Path) -> None:
+    """Make the file, if it is not there. Raises OSError if the disk is full.
+
+    Renamed, so that nobody meets a file without its first bytes.
+    """
+    if file.exists():
+        return
+    new = file.with_suffix(".new")
+    try:
+        new.write_bytes(bytes(_FILE_BYTES))
+        new.rename(file)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+values.MmapedDict = _ReservedDict  # type: ignore[attr-defined]
 
 
 class Metrics:
@@ -52,6 +96,7 @@ def merge_ended_worker(folder: str, pid: int) -> None:
 
 
 def _add(own: Path, into: Path) -> None:
+    _reserve(into)
     total = MmapedDict(str(into))  # type: ignore[no-untyped-call]
     for key, value, timestamp, _ in MmapedDict.read_all_values_from_file(str(own)):  # type: ignore[no-untyped-call]
         before, _ = total.read_value(key)  # type: ignore[no-untyped-call]
