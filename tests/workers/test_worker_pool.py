@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,6 +85,36 @@ def test_nor_during_the_pause_after_a_crash(pool: WorkerPool, monkeypatch: pytes
     monkeypatch.setattr(pool, "_start", start)
     pool._replace_dead()
     assert seen[0] == [False, False]
+
+
+def test_those_that_end_while_another_hangs_at_its_start_are_replaced(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until the other one is given up, and while it does not obey the order to end."""
+    first, second = worker(os.getpid(), None), worker(os.getpid(), None)
+    rest = [second, first]
+    seen: list[Any] = []
+    monkeypatch.setattr(pool, "_start", lambda _place: rest.pop())
+    monkeypatch.setattr(worker_pool, "_START_S", 0.2)
+    monkeypatch.setattr(worker_pool, "_GRACE_S", 0.2)
+    healthy: Any = pool._workers[0]
+    pool._workers[1].started_at = -math.inf
+
+    def stage(within_s: float) -> Stage:
+        time.sleep(within_s)
+        return Stage.STARTING
+
+    def kill_the_other() -> None:
+        seen.append([*pool._workers])
+        healthy.process.poll = lambda: -signal.SIGKILL
+        healthy.started_at = -math.inf
+
+    hanging: Any = worker(os.getpid(), None)
+    hanging.stage = stage
+    hanging.stop = kill_the_other
+    hanging.wait = lambda _give_up_at: seen.append([*pool._workers])
+    assert not pool._reached(hanging, Stage.SERVING)
+    assert seen == [[healthy, first], [second, first]]
 
 
 def no_process(*_: object, **__: object) -> Any:

@@ -162,12 +162,19 @@ class WorkerPool:
         environ = os.environ | {SHARED_FOLDER: self._metrics} | given
         return Worker.start(["worker"], ports, environ, inherited=inherited)
 
-    def _wait_for(self, worker: Worker, stage: Stage, *, finish: bool = False) -> bool:
-        """False if the worker ends before, is too slow, or a stop comes; with `finish`, a second stop."""
+    def _wait_for(
+        self, worker: Worker, stage: Stage, *, finish: bool = False, others_serve: bool = False
+    ) -> bool:
+        """False if the worker ends before, is too slow, or a stop comes; with `finish`, a second stop.
+
+        `others_serve`: those are replaced meanwhile if they end.
+        """
         give_up_at = time.monotonic() + _START_S
         while not self._stopped(finish=finish):
             reached = worker.stage(POLL_INTERVAL_S)
             self._clear_places()
+            if others_serve:
+                self._replace_dead()
             if reached in (stage, Stage.ENDED):
                 return reached is stage
             if time.monotonic() > give_up_at:
@@ -304,16 +311,20 @@ class WorkerPool:
 
     def _reached(self, new: Worker, stage: Stage) -> bool:
         """Wait until it reaches the stage. If it does not, it is ended."""
-        if self._wait_for(new, stage):
+        if self._wait_for(new, stage, others_serve=True):
             return True
         if not self._stops:
-            self._end([new])
-            self._in_transition = []
+            new.stop()
+            self._wait_until_ended(new)
         return False
 
     def _retire(self, worker: Worker, *, finish: bool = False) -> None:
         self._in_transition = [worker]
         worker.leave()
+        self._wait_until_ended(worker, finish=finish)
+
+    def _wait_until_ended(self, worker: Worker, *, finish: bool = False) -> None:
+        """A stop ends the wait, with `finish` a second stop. The worker stays in transition then."""
         give_up_at = time.monotonic() + _GRACE_S
         while worker.process.poll() is None and time.monotonic() < give_up_at:
             if self._stopped(finish=finish):
