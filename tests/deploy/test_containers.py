@@ -25,6 +25,7 @@ from tools.release.distributions import ROOT
 DEPLOY = ROOT / "deploy"
 CONTAINERFILE = DEPLOY / "container/Containerfile"
 COMPOSE = DEPLOY / "compose/compose.yaml"
+NGINX = DEPLOY / "compose/nginx.conf"
 KUBERNETES = DEPLOY / "kubernetes"
 MANIFESTS = sorted(file for file in KUBERNETES.glob("*.yaml") if file.name != "kustomization.yaml")
 PROGRAMS = Path(sys.executable).parent
@@ -86,7 +87,7 @@ def test_promtool_accepts_the_configuration(tmp_path: Path) -> None:
 def test_nginx_accepts_its_configuration(tmp_path: Path) -> None:
     nginx = installed("nginx")
     # The names of the nodes are known to the engine alone.
-    text = (DEPLOY / "compose/nginx.conf").read_text("utf-8").replace("node1:", "127.0.0.1:")
+    text = NGINX.read_text("utf-8").replace("node1:", "127.0.0.1:")
     own = f"pid {tmp_path}/pid; error_log stderr;\n"
     (tmp_path / "nginx.conf").write_text(own + text.replace("node2:", "127.0.0.2:"), "utf-8")
     command: list[str | Path] = [nginx, "-t", "-p", tmp_path, "-c", tmp_path / "nginx.conf"]
@@ -202,6 +203,14 @@ def test_a_stop_has_the_time_that_it_needs() -> None:
     (node,) = [pod for pod in deployments() if pod["containers"][0]["args"] == ["serve"]]
     drain_s = int(config["data"]["BULLION_DRAIN_S"])
     assert node["terminationGracePeriodSeconds"] > drain_s + worker_pool._GRACE_S
+
+
+def test_nginx_tries_a_node_again_before_the_next_one_stops() -> None:
+    nodes = re.findall(r"server node\d:8000(?: fail_timeout=(\d+)s)?;", NGINX.read_text("utf-8"))
+    drain_s = int(load(COMPOSE)["x-bullion"]["environment"]["BULLION_DRAIN_S"])
+    assert len(nodes) == 2
+    # 10 seconds if it is not said.
+    assert all(int(fail_timeout or 10) < drain_s for fail_timeout in nodes)
 
 
 def test_nothing_runs_as_root_or_writes_to_the_image() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bullion import serve
 from bullion.api import charges, event_stream, gate, open_streams
+from bullion.api.wire.events import WAIT_S_MAX
 from bullion.booking import hedge_requests, hedging, queue, verify
 from bullion.budgets import redis_link
 from bullion.hedge import watch
@@ -140,6 +141,10 @@ def test_the_numbers_of_streams() -> None:
     limits = re.findall(r"(?:proxy_read_timeout|timeout server|timeout client) (\d+)s", nginx + haproxy)
     assert len(limits) == 3
     assert all(int(limit) >= 2 * open_streams.HEARTBEAT_S for limit in limits)
+    assert f"Set them longer than {WAIT_S_MAX} seconds" in words
+    others = [ROOT / "docs/install-debian.md", ROOT / "deploy/compose/nginx.conf"]
+    limits += [re.findall(r"proxy_read_timeout (\d+)s", path.read_text("utf-8"))[0] for path in others]
+    assert all(int(limit) >= WAIT_S_MAX + 5 for limit in limits)
 
 
 def test_the_names_of_transactions_and_locks() -> None:
