@@ -216,6 +216,17 @@ def test_an_answer_that_is_lost(player: Trader) -> None:
         ask(player, "answer_lost", f"{ORDERS}/{order['id']}")
 
 
+def test_an_answer_that_is_lost_behind_a_proxy(player: Trader) -> None:
+    """nginx would take a node that closes the connection for a dead one, and refuse calls of others."""
+    player.http.headers["X-Forwarded-For"] = "198.51.100.9"
+    key = str(uuid4())
+    lost = [ask(player, "answer_lost"), place(player, "answer_lost; order=booked", key)]
+    assert [(answer.status_code, answer.headers[HEADER]) for answer in lost] == [(502, "answer_lost")] * 2
+    assert all("ratelimit-limit" in answer.headers for answer in lost)
+    (order,) = player.orders()["items"]
+    assert replayed(place(player, "answer_lost; order=booked", key)) == order
+
+
 def test_an_order_that_cannot_be_booked_is_told_so(player: Trader) -> None:
     answer = place(player, "answer_lost; order=booked", symbol_code="NONE")
     in_earnest(answer, "unknown_symbol")

@@ -183,9 +183,14 @@ def _simulated(request: Request, scenario: Scenario, refused: RefusalError | Non
     call = request.call
     call.code, call.note = SCENARIO, f"{SCENARIO} {scenario.text}"
     call.route = f"{call.route} {SCENARIO}"
-    if scenario.row is None:
-        raise AbortConnection
     marked = header_line(_HEADER, scenario.name.encode("ascii"))
+    if scenario.row is None:
+        if any(name == b"x-forwarded-for" for name, _ in request.scope["headers"]):
+            # As a proxy would answer. But nginx would also take a node that closes the connection for dead,
+            # and refuse the calls of other clients.
+            call.header_lines += marked
+            return Response(HTTPStatus.BAD_GATEWAY, b"Bad Gateway\n", ((b"content-type", b"text/plain"),))
+        raise AbortConnection
     call.header_lines = _budget(request, scenario, scenario.row) + marked
     return refusal_response(refused or RefusalError(scenario.row, retry_after_s=scenario.retry_after_s))
 
