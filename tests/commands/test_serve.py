@@ -36,6 +36,16 @@ def test_after_sigterm_it_says_so_and_goes_on_answering_for_a_while(tmp_path: Pa
         assert node.entries("draining")[0]["seconds"] == 1
 
 
+def test_a_reload_reads_how_long_a_stop_waits(tmp_path: Path) -> None:
+    with running(tmp_path) as node:
+        (tmp_path / ".env").write_text("BULLION_DRAIN_S=1\n", "utf-8")
+        node.process.send_signal(signal.SIGHUP)
+        until(lambda: node.entries("restarted"), within_s=20)
+        node.process.send_signal(signal.SIGTERM)
+        assert stopped_after(node) > 0.9
+        assert node.entries("draining")[0]["seconds"] == 1
+
+
 def test_restarted_where_only_one_node_can_be(tmp_path: Path) -> None:
     """Whoever calls meanwhile waits, and is answered; the process that was started stays.
 

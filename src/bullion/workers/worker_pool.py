@@ -16,7 +16,7 @@ import structlog
 
 from bullion.logs import is_debug_forced
 from bullion.serve import Ports, unblock_signals
-from bullion.settings import Settings
+from bullion.settings import Settings, WrongSetting, read_settings
 from bullion.supervisor import report_reloading, report_serving, report_stopping
 from bullion.web.metrics import SHARED_FOLDER, merge_ended_worker
 
@@ -190,7 +190,7 @@ class WorkerPool:
             worker.go()
         # Clients wait in the accept queue. A first stop has to wait for the worker that will answer them.
         if all(self._wait_for(worker, Stage.SERVING, finish=True) for worker in self._workers):
-            _log.info("restarted", workers=self._count)
+            self._log_restarted()
         else:
             _log.error("restart_failed", replaced=0, workers=self._count)
 
@@ -231,10 +231,16 @@ class WorkerPool:
         if self._stops:
             return
         if complete:
-            _log.info("restarted", workers=self._count)
+            self._log_restarted()
             return
         self._count = len(self._workers)
         _log.error("restart_failed", replaced=replaced, workers=self._count)
+
+    def _log_restarted(self) -> None:
+        # The new workers could read the settings. A later version may have some that this code does not know.
+        with contextlib.suppress(WrongSetting):
+            self._drain_s = read_settings(os.environ).drain_s
+        _log.info("restarted", workers=self._count)
 
     def _replace_all(self) -> tuple[int, bool]:
         """How many were replaced, and whether there are now as many as wanted, all of them new."""
