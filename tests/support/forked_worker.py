@@ -68,7 +68,7 @@ def fork_workers(run: Callable[[], NoReturn]) -> None:
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pid = os.fork()
         if pid == 0:
-            become(command[3:], pass_fds, env)
+            become(command[command.index("bullion") + 1 :], pass_fds, env)
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             run()
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

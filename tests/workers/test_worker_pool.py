@@ -197,6 +197,16 @@ def test_a_start_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatc
         assert lowest.fileno() == free
 
 
+def test_a_worker_imports_nothing_from_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "click.py").write_text("raise SystemExit('not this one')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    worker = Worker.start(["--version"], [], os.environ)
+    assert worker.wait(time.monotonic() + 20)
+    assert worker.process.returncode == 0
+
+
 def test_a_worker_whose_channel_is_closed_has_ended() -> None:
     channel, other = socket.socketpair()
     process: Any = SimpleNamespace(poll=lambda: 0)

@@ -63,6 +63,7 @@ class Worker:
     ) -> "Worker":
         """Start a new interpreter, so that it runs the current code and reads the current settings.
 
+        It imports nothing from the working folder, as the `bullion` command does not.
         The descriptors of the sockets and of the channel are appended to `command`; those `inherited` are
         only passed on. `new_session`: Ctrl+C at the terminal does not reach it; it is stopped through the
         channel. May raise OSError, if the machine has no process, memory or descriptor for it.
@@ -74,7 +75,7 @@ class Worker:
         signal.pthread_sigmask(signal.SIG_BLOCK, LEVEL_SIGNALS)
         try:
             process = subprocess.Popen(  # noqa: S603 - this very program
-                [sys.executable, "-m", "bullion", *command, *map(str, descriptors)],
+                [sys.executable, "-P", "-m", "bullion", *command, *map(str, descriptors)],
                 pass_fds=(*descriptors, *inherited),
                 env=environ,
                 start_new_session=new_session,
