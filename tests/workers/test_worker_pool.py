@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from bullion.web.metrics import SHARED_FOLDER
 from bullion.workers import place_table, single_node, worker_pool
 from bullion.workers.single_node import SingleNode
 from bullion.workers.worker import Stage, Worker
@@ -161,6 +162,19 @@ def test_a_worker_is_replaced_although_the_disk_is_full(
     pool._metrics = str(tmp_path)
     pool._replace_dead()
     assert pool._workers[1] is new  # type: ignore[comparison-overlap]
+
+
+def test_a_worker_is_given_a_folder_that_is_there(
+    pool: WorkerPool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A cleaner of temporary files may remove one in which nobody has written for long."""
+    folders: list[str] = []
+    pool._metrics = str(tmp_path / "removed")
+    monkeypatch.setattr(Worker, "start", lambda *given, **_: folders.append(given[2][SHARED_FOLDER]))
+    for _ in range(2):
+        pool._start_process(0)
+    assert len(set(folders)) == 1
+    assert Path(folders[0]).is_dir()
 
 
 def test_a_restart_without_a_new_worker_keeps_the_old_ones(

@@ -154,8 +154,9 @@ class WorkerPool:
 
     def _start_process(self, place: int) -> Worker:
         self._places.grow(self._count)
-        if self._metrics is None:
+        if self._metrics is None or not os.path.isdir(self._metrics):  # noqa: PTH112
             # A new folder each time: otherwise counts of workers of an earlier run would be added.
+            # A cleaner of temporary files may have removed it.
             self._metrics = tempfile.mkdtemp(prefix="bullion-metrics-")
         ports = [self._ports.api, self._ports.desk]
         given, inherited = self._places.give(place, self._count)
