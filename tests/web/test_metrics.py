@@ -1,9 +1,11 @@
 """The files in which workers count: those of a worker that has ended are merged, and nothing is lost."""
 
+import fcntl
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from prometheus_client.mmap_dict import MmapedDict, mmap_key
 from prometheus_client.multiprocess import MultiProcessCollector
 from structlog.testing import capture_logs
 
+from bullion.web import metrics
 from bullion.web.metrics import SHARED_FOLDER, merge_ended_worker
 
 
@@ -92,3 +95,24 @@ def test_a_worker_without_a_place_on_the_disk_counts_in_memory(tmp_path: Path, w
     assert value.get() == 6
     assert [entry["event"] for entry in logs] == ["counts_not_shared"]
     assert not any(tmp_path.iterdir())
+
+
+def test_one_that_hangs_while_it_reads_keeps_nobody_waiting(tmp_path: Path) -> None:
+    _count(tmp_path, 11, 3)
+    before = _shown(tmp_path)
+    raised: list[BaseException] = []
+
+    def merge() -> None:
+        try:
+            merge_ended_worker(str(tmp_path), 11)
+        except BlockingIOError as error:
+            raised.append(error)
+
+    merging = Thread(target=merge, daemon=True)
+    with metrics._locked(str(tmp_path), fcntl.LOCK_SH):
+        merging.start()
+        merging.join(10)
+        assert len(raised) == 1
+    assert _shown(tmp_path) == before
+    merge_ended_worker(str(tmp_path), 11)
+    assert [file.name for file in tmp_path.iterdir()] == ["counter_0.db"]

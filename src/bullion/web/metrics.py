@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ _ENDED = "0"
 """In place of a process number: the file with what all workers that have ended counted."""
 _FILE_BYTES = 1024 * 1024
 """More than the counts of all routes need. A file that grows further is not reserved."""
+_LOCK_S = 0.5
 _TEXT = ((b"content-type", b"text/plain; version=0.0.4; charset=utf-8"),)
 
 _log = structlog.get_logger("web")
@@ -83,7 +85,8 @@ class Metrics:
 def merge_ended_worker(folder: str, pid: int) -> None:
     """Add what a worker counted to the file of all that have ended, and remove its own files.
 
-    Otherwise the folder would grow with every worker that is replaced.
+    Otherwise the folder would grow with every worker that is replaced. May raise OSError, if the disk is full
+    or another process does not release the lock. The files stay then, and are read on.
     """
     with _locked(folder, fcntl.LOCK_EX):
         for kind in _COUNTED:
@@ -106,10 +109,21 @@ def _add(own: Path, into: Path) -> None:
 
 @contextmanager
 def _locked(folder: str, kind: int) -> Iterator[None]:
-    """Whoever reads all files must not meet one whose counts are being moved to another."""
+    """Whoever reads all files must not meet one whose counts are being moved to another.
+
+    May raise BlockingIOError: one that hangs while it holds the lock must not keep the others from work.
+    """
+    give_up_at = time.monotonic() + _LOCK_S
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, kind)
+        while True:
+            try:
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > give_up_at:
+                    raise
+                time.sleep(_LOCK_S / 100)
         yield
     finally:
         os.close(descriptor)

@@ -402,7 +402,7 @@ class WorkerPool:
         """It has ended."""
         self._places.forget(worker.process.pid)
         if self._metrics is not None:
-            # If the disk is full, its own files stay, and are read on.
+            # Its own files stay then, and are read on.
             with contextlib.suppress(OSError):
                 merge_ended_worker(self._metrics, worker.process.pid)
 
