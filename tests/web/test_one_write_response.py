@@ -121,16 +121,3 @@ def test_a_connection_goes_on_after_it(server: Server) -> None:
             while not read.endswith(b"}"):
                 read += connection.recv(65536)
             assert read.startswith(b"HTTP/1.1 200 OK\r\n")
-
-
-def test_a_client_that_closes_its_sending_side_at_once_gets_its_answer(server: Server) -> None:
-    """Its end arrives while the answer waits for the end of the turn."""
-    for _ in range(20):
-        with socket.create_connection(("127.0.0.1", server.socket.getsockname()[1]), timeout=5) as connection:
-            connection.sendall(request("/whole"))
-            connection.shutdown(socket.SHUT_WR)
-            read = b""
-            while more := connection.recv(65536):
-                read += more
-            assert read.startswith(b"HTTP/1.1 200 OK\r\n")
-            assert read.endswith(b"}")

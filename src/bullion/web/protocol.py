@@ -154,7 +154,6 @@ class GuardedProtocol(asyncio.Protocol):
         if self.state is ANSWERING:
             self._close_after_this_request()
             return True
-        self._writer.flush()  # The transport closes now, and sends what it was given before.
         return False
 
     def pause_writing(self) -> None:
