@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from bullion.keys.totp import STEP_S, code_at
 from tests.support.console import ConsoleProcess, Visitor, session_cookie, session_of
 from tests.support.desk import Office
-from tests.support.node import own_address
+from tests.support.node import own_address, until
 
 REFUSED_LOAD = "Failed to load resource"
 
@@ -179,6 +179,41 @@ def test_without_the_code_the_token_opens_nothing(
         # The cookie of the time before the code is worth nothing.
         old = httpx.get(f"{console.url}/live/overview", cookies=dict([before]))
         assert old.status_code == 401
+
+
+def test_a_session_that_showed_the_old_key_has_to_show_the_new_one(
+    console: ConsoleProcess, hire: Callable[[str], str]
+) -> None:
+    """The user sets up another key because the telephone is lost, with a session open on it."""
+    token = hire("dealer")
+    with user_with_factor(console, token) as (lost, _, codes):
+        own = {"Origin": console.url}
+        lost.post("/login/code", data={"csrf": csrf_of(lost), "code": codes[0]})
+        assert lost.get("/live/overview").status_code == 200
+        headers = {"X-Forwarded-For": own_address(), **own}
+        transport = httpx.HTTPTransport(verify=False)
+        with httpx.Client(base_url=console.url, headers=headers, transport=transport, timeout=20) as safe:
+            safe.post("/login", data={"token": token})
+            safe.post("/login/code", data={"csrf": csrf_of(safe), "code": codes[1]})
+            _send(safe, "turn-off", code=codes[2])
+            assert (safe.get("/live/overview").status_code, lost.get("/live/overview").status_code) == (
+                200,
+                200,
+            )
+            _send(safe, "begin")
+            found = re.search(r'class="key">([^<]+)<', safe.get("/second-factor").text)
+            assert found is not None
+            assert "Recovery codes" in _send(safe, "confirm", code=code_of(found[1])).text
+            assert safe.get("/live/overview").status_code == 200
+        until(lambda: lost.get("/live/overview").status_code == 401, within_s=5)
+        assert lost.get("/overview").headers["location"].startswith("/login/code")
+
+
+def _send(client: httpx.Client, what: str, **sent: str) -> httpx.Response:
+    """A form of the page of the user's own second factor."""
+    found = re.search(r'name="csrf" value="([^"]+)"', client.get("/second-factor").text)
+    assert found is not None
+    return client.post(f"/second-factor/{what}", data={"csrf": found[1], **sent})
 
 
 def test_too_many_codes_have_to_wait(console: ConsoleProcess, hire: Callable[[str], str]) -> None:

@@ -47,8 +47,10 @@ class FactorRecords(DeskTransaction):
         return int((await one_row(self._transaction, "count_recovery_codes", user_id))["total"])
 
     async def delete_second_factor(self, user_id: str) -> None:
+        """Sessions that showed a code of it have to show one of the next, if there is one."""
         await self._transaction.run("delete_recovery_codes", user_id)
         await self._transaction.run("delete_second_factor", user_id)
+        await self._transaction.run("ask_sessions_for_code_again", user_id)
 
     async def reencrypt_factor(self, factor: SecondFactor, encrypted_secret: str, secret_id: str) -> None:
         await self._transaction.run(

@@ -32,6 +32,10 @@ DELETE FROM desk_sessions WHERE session_hash = $1
 -- name: delete_user_sessions
 DELETE FROM desk_sessions WHERE user_id = $1
 
+-- name: ask_sessions_for_code_again
+-- Of a user whose second factor is gone: a code of it is no code of the next one.
+UPDATE desk_sessions SET second_factor = 0 WHERE user_id = $1
+
 -- name: delete_sessions_of_broker
 DELETE FROM desk_sessions WHERE broker = $1
 
