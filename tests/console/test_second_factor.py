@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from bullion.keys.totp import STEP_S, code_at
 from tests.support.console import ConsoleProcess, Visitor, session_cookie, session_of
+from tests.support.console_client import ConsoleClient
 from tests.support.desk import Office
 from tests.support.node import own_address, until
 
@@ -207,6 +208,21 @@ def test_a_session_that_showed_the_old_key_has_to_show_the_new_one(
             assert safe.get("/live/overview").status_code == 200
         until(lambda: lost.get("/live/overview").status_code == 401, within_s=5)
         assert lost.get("/overview").headers["location"].startswith("/login/code")
+
+
+def test_the_rule_is_changed_by_who_saw_it_as_it_is(
+    console: ConsoleProcess, office: Office, admin: str
+) -> None:
+    with user_with_factor(console, admin) as (client, _, codes):
+        client.post("/login/code", data={"csrf": csrf_of(client), "code": codes[0]})
+        found = re.search(r'name="csrf" value="([^"]+)"', client.get("/users").text)
+        assert found is not None
+        form = ConsoleClient(console, client, found[1]).ask("users/factor-rule")
+        office.desk.do("PUT", "/second-factor", {"required": "all"})
+        sent = {**form, "csrf": found[1], "required": "admins"}
+        answer = client.post("/actions/users/factor-rule", data=sent)
+        assert (answer.status_code, office.desk.do("GET", "/second-factor")) == (409, {"required": "all"})
+        assert "was changed since you opened this form" in answer.json()["refused"]
 
 
 def _send(client: httpx.Client, what: str, **sent: str) -> httpx.Response:

@@ -238,13 +238,14 @@ async def _ask_rule(visit: Visit) -> Dialog:
             "It holds for this broker's console at once: users who need one and have none set it up first.",
             "Calls over HTTP and commands need the token alone.",
         ],
-        values=now,
+        values={**now, **seen(now)},
     )
 
 
 async def _set_rule(visit: Visit) -> Result:
     body = convert({"required": visit.values["required"]}, FactorRuleBody)
-    now = await put_factor_rule(visit.desk, visit.actor, body)
+    only_if = unchanged(visit, "Who needs a second factor")
+    now = await put_factor_rule(visit.desk, visit.actor, body, only_if=only_if)
     return Result(f"Second factor: {_RULES[FactorRule(now['required'])]}.")
 
 
@@ -287,7 +288,7 @@ RULE = Action(
     put_factor_rule,
     _ask_rule,
     _set_rule,
-    (Choice("required", "Required", options=[*_RULES.items()]),),
+    (SEEN, Choice("required", "Required", options=[*_RULES.items()])),
 )
 REVOKE = Action(USERS, "revoke", "Revoke", delete_token, _ask_revoke, _revoke)
 PAGE = Page(

@@ -1,7 +1,7 @@
 """Second factors of the console: who needs one, and resetting that of a user who lost it."""
 
 from bullion.desk.bodies import FactorRuleBody
-from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
 from bullion.records.second_factor import FactorRule
 from bullion.records.token import FIRST_USER, Actor, Role
@@ -24,7 +24,9 @@ async def get_factor_rule(desk: Desk, actor: Actor) -> View:
     audit_text="changed who needs a second factor",
     command="tokens require-second-factor",
 )
-async def put_factor_rule(desk: Desk, actor: Actor, body: FactorRuleBody) -> View:
+async def put_factor_rule(
+    desk: Desk, actor: Actor, body: FactorRuleBody, *, only_if: OnlyIf | None = None
+) -> View:
     """Set who needs a second factor in the console: off, admins or all.
 
     Users who need one and have none set it up before they can go on.
@@ -35,7 +37,8 @@ async def put_factor_rule(desk: Desk, actor: Actor, body: FactorRuleBody) -> Vie
         await records.put_factor_rule(actor.broker, FactorRule(body.required))
         return ChangeResult(_view(before), {"required": body.required})
 
-    return await desk.change(actor, body.required, work, catalogue=False)
+    # With the catalogue's lock, or of two that change it at once the second would undo the first.
+    return await desk.change(actor, body.required, work, only_if=only_if)
 
 
 @action(
