@@ -6,7 +6,9 @@ import pytest
 
 from tests.support.console import ConsoleProcess
 from tests.support.console_client import ConsoleClient, console_client
+from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
+from tests.support.node import until
 
 
 @pytest.fixture
@@ -77,3 +79,49 @@ def test_a_stock_that_moved_meanwhile_is_not_set(at: ConsoleClient, office: Offi
     at.do(edit, stock="")
     (gold,) = [each for each in office.desk.all("/symbols") if each["code"] == "GOLD"]
     assert gold["stock"] is None
+
+
+def test_an_order_is_deleted_in_the_state_that_the_dialog_showed(at: ConsoleClient, dealing: Dealing) -> None:
+    """It was pending, and the venue has filled it since: now it is a deal with a hedge."""
+    dealing.venue(mode="hold")
+    order = dealing.placed()
+    action = f"orders/delete?id={order['id']}"
+    form = at.ask(action) | {"reason": "called off"}
+    dealing.venue(mode="fill")
+    dealing.becomes(order, "open")
+    with nothing_changed(dealing.desk):
+        answer = at.send(action, form)
+        assert answer.status_code == 409, answer.text
+        assert "was changed since you opened this form" in answer.json()["refused"]
+    assert dealing.order(order)["status"] == "open"
+    at.do(action, reason="called off")
+    assert dealing.order(order)["status"] == "deleted"
+
+
+def test_the_rest_that_is_decided_about_is_what_the_dialog_showed(
+    at: ConsoleClient, dealing: Dealing
+) -> None:
+    """It was sent again meanwhile and filled in part: more has to be sold back than was."""
+    dealing.venue(mode="fill", fill_percent=50)
+    order = dealing.placed(quantity="1000")
+    dealing.venue(mode="refuse", fill_percent=100)
+
+    def rest() -> str | None:
+        found = dealing.order(order)["hedge"]["rest"]
+        return str(found["quantity"]) if found["state"] == "partly_covered" else None
+
+    until(rest, within_s=30)
+    shown, action = rest(), f"orders/cover?id={order['id']}"
+    form = at.ask(action) | {"rest": "refuse", "note": "sold back what was filled"}
+    dealing.venue(mode="fill", fill_percent=50)
+    dealing.do(order, "cover", {"action": "again", "note": "once more"})
+    until(lambda: dealing.order(order)["hedge"]["rest"]["quantity"] != shown, within_s=30)
+    dealing.venue(mode="refuse", fill_percent=100)
+    until(lambda: rest() not in (None, shown), within_s=30)
+    with nothing_changed(dealing.desk):
+        answer = at.send(action, form)
+        assert answer.status_code == 409, answer.text
+        assert "was changed since you opened this form" in answer.json()["refused"]
+    assert dealing.order(order)["status"] == "pending"
+    at.do(action, rest="refuse", note="sold back what was filled")
+    assert dealing.order(order)["status"] == "rejected"

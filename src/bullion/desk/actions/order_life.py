@@ -13,7 +13,7 @@ from bullion.booking.house_book import IN_BOOK
 from bullion.booking.partial_fills import LAST_CHILD
 from bullion.desk.bodies import CompleteBody, ConfirmBody, CoverBody, DeletionBody, ReasonBody
 from bullion.desk.conversion import require_valid
-from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.price_guard import Deal, PriceRow, far_closing_price, market_paise, price_text
 from bullion.desk.price_snapshot import read_snapshot
 from bullion.desk.problems import invalid_field
@@ -162,7 +162,9 @@ def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
     "Delete the order {order}? This cannot be undone. Its hedge at the venue stays, and a later fill of a "
     "pending order is shown as a break.",
 )
-async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBody) -> View:
+async def delete_order(
+    desk: Desk, actor: Actor, order_id: str, body: DeletionBody, *, only_if: OnlyIf | None = None
+) -> View:
     """Delete an order that is pending, open or closing, for a reason.
 
     It no longer counts in positions, and can still be read. A fill that the venue reports later is shown
@@ -177,7 +179,7 @@ async def delete_order(desk: Desk, actor: Actor, order_id: str, body: DeletionBo
             await records.withdraw_hedge(order, at_us)  # There is no venue to ask.
         return deleted, body.reason
 
-    return await _change(desk, actor, order_id, make)
+    return await _change(desk, actor, order_id, make, only_if=only_if)
 
 
 @_order_action("confirm", "confirmed an order")
@@ -215,7 +217,9 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBo
 
 
 @_order_action("cover", "decided about the rest of a partly covered order")
-async def cover_order(desk: Desk, actor: Actor, order_id: str, body: CoverBody) -> View:
+async def cover_order(
+    desk: Desk, actor: Actor, order_id: str, body: CoverBody, *, only_if: OnlyIf | None = None
+) -> View:
     """Decide about the rest of an order that the venue filled in part.
 
     take leaves the rest to the hedge book, and the order becomes a deal. again sends the rest to the venue
@@ -252,7 +256,7 @@ async def cover_order(desk: Desk, actor: Actor, order_id: str, body: CoverBody) 
         deal_no = await records.next_deal_no(actor.broker)
         return life.after(order, Event.CONFIRM, at_us, deal_no=deal_no), body.note
 
-    return await _change(desk, actor, order_id, make)
+    return await _change(desk, actor, order_id, make, only_if=only_if)
 
 
 @_order_action("refuse", "refused an order")
@@ -285,7 +289,15 @@ async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody
     return await _change(desk, actor, order_id, make)
 
 
-async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Price | None = None) -> View:
+async def _change(
+    desk: Desk,
+    actor: Actor,
+    order_id: str,
+    make: Make,
+    price: Price | None = None,
+    *,
+    only_if: OnlyIf | None = None,
+) -> View:
     async def work(records: Records) -> ChangeResult:
         found = await find_order(records, actor.broker, order_id, lock=True)
         before = found.order
@@ -304,7 +316,7 @@ async def _change(desk: Desk, actor: Actor, order_id: str, make: Make, price: Pr
         prices = [] if price is None else await price(records, found)
         return ChangeResult(seen, after, await full_view(records, actor.broker, changed), prices=prices)
 
-    return await desk.change(actor, order_id.lower(), work, catalogue=False)
+    return await desk.change(actor, order_id.lower(), work, catalogue=False, only_if=only_if)
 
 
 async def _noted_cover(records: Records, order: Order) -> View:

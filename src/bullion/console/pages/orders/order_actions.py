@@ -8,6 +8,7 @@ from bullion.console.html import Child, Html, el, join
 from bullion.console.page import Action, Result, Visit, partly_covered
 from bullion.console.pages.breaks import NOTE, settle
 from bullion.console.paths import ORDERS
+from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import BAD, NOTHING, hint, state
 from bullion.console.widgets.formatting import clock, deviation_text, is_zero, rupees, weight
 from bullion.desk.actions import breaks, order_life
@@ -44,6 +45,7 @@ _COVER = (
     field_of(ConfirmBody, "reason", "Where and how it was covered", _REASON_HINT),
 )
 _REST = (
+    SEEN,
     Choice(  # Not named `action`: in a page that is the address of the form.
         "rest",
         "The rest",
@@ -196,6 +198,13 @@ def _partly_covered(order: View) -> bool:
 def _by_hand(visit: Visit, order: View) -> bool:
     hedge = order["hedge"]
     return visit.desk.venue.by_hand or (hedge is not None and abilities_of(hedge["venue"]).by_hand)
+
+
+def _shown(order: View) -> View:
+    """What a dialog depends on: filled, a pending order is a deal, and its hedge stays if it is deleted."""
+    rest = (order.get("hedge") or {}).get("rest") or {}
+    left = order.get("left", rest.get("quantity")) if order["status"] == Status.PENDING else None
+    return {"status": order["status"], "left": left}
 
 
 def _summary(order: View) -> str:
@@ -393,7 +402,14 @@ async def _ask_delete(visit: Visit) -> Dialog:
         ],
         confirm="Delete the order",
         danger=True,
+        values=seen(_shown(order)),
     )
+
+
+async def _delete(visit: Visit) -> Result:
+    body, only_if = DeletionBody(reason=visit.values["reason"]), unchanged(visit, "The order", _shown)
+    done = await order_life.delete_order(visit.desk, visit.actor, visit.param("id"), body, only_if=only_if)
+    return Result(f"Deleted: {row_name(done)}.")
 
 
 async def _ask_cover(visit: Visit) -> Dialog:
@@ -410,13 +426,14 @@ async def _ask_cover(visit: Visit) -> Dialog:
             _AT_ONCE,
         ],
         confirm="Decide",
-        values={"rest": "take"},
+        values={"rest": "take", **seen(_shown(order))},
     )
 
 
 async def _decide_rest(visit: Visit) -> Result:
     body = CoverBody(action=visit.values["rest"], note=visit.values["note"])
-    done = await order_life.cover_order(visit.desk, visit.actor, visit.param("id"), body)
+    only_if = unchanged(visit, "The order", _shown)
+    done = await order_life.cover_order(visit.desk, visit.actor, visit.param("id"), body, only_if=only_if)
     return Result(f"Decided: {row_name(done)} is {done['status']}.")
 
 
@@ -455,14 +472,8 @@ COMPLETE = Action(
     preview=_preview_complete,
     preview_required=True,
 )
-DELETE = _action(
-    "delete",
-    "Delete",
-    order_life.delete_order,
-    _ask_delete,
-    lambda done: f"Deleted: {row_name(done)}.",
-    (_WHY_DELETED,),
-    DeletionBody,
+DELETE = Action(
+    ORDERS, "delete", "Delete", order_life.delete_order, _ask_delete, _delete, (SEEN, _WHY_DELETED)
 )
 CONFIRM = _action(
     "confirm",
