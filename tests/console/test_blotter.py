@@ -205,6 +205,22 @@ def test_several_are_answered_each_by_itself(desk: Desk) -> None:
     assert {desk.dealing.order(each)["status"] for each in last} == {"rejected"}
 
 
+def test_the_dialog_of_several_says_what_is_left_to_cover_and_what_is_wrong_in_a_row(desk: Desk) -> None:
+    partly, whole = desk.dealing.placed(quantity="5"), desk.dealing.placed(quantity="4")
+    desk.dealing.do(partly, "confirm", {"covered": "2"})
+    path = f"/dialogs/orders/confirm-all?ids={partly['id']},{whole['id']}"
+    with console_client(desk.console, desk.dealing.office) as at:
+        shown = text_of(at.client.get(path).json()["contents"])
+        assert "BUY 5 g GOLD for Kalyani Jewellers 3 g of it are left to cover" in shown
+        assert "BUY 4 g GOLD for Kalyani Jewellers ₹" in shown
+        answer = at.client.get(f"{path}&cover_price%20{whole['id']}=71200,5")
+        assert answer.status_code == 422
+        told = text_of(answer.json()["contents"])
+        assert (
+            "BUY 4 g GOLD for Kalyani Jewellers: Cover price: '71200,5' is not a plain decimal number" in told
+        )
+
+
 def test_columns_sort_and_views_are_in_the_address(desk: Desk) -> None:
     light, heavy = desk.dealing.placed(quantity="2"), desk.dealing.placed(quantity="50")
     small = desk.dealing.placed(quantity="1")

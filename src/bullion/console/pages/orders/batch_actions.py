@@ -3,19 +3,19 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bullion.console.forms import Dialog, Fields, Hidden, field_of, read_fields
+from bullion.console.forms import Dialog, Fields, FormErrors, Hidden, field_of, read_fields
 from bullion.console.html import Child, Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import ORDERS
 from bullion.console.widgets.components import hint
-from bullion.console.widgets.formatting import rupees
+from bullion.console.widgets.formatting import rupees, weight
 from bullion.desk.actions import order_life
 from bullion.desk.actions.orders import ORDER_ID, get_order
 from bullion.desk.bodies import ConfirmBody, ReasonBody
 from bullion.desk.desk import View
 from bullion.faults import StoreFault
 from bullion.metals.rupees import paise, rupees_text
-from bullion.refusals.desk import CONFLICT, NOT_FOUND
+from bullion.refusals.desk import CONFLICT, INVALID_BODY, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 
 from .order_format import left_to_cover, row_name
@@ -43,10 +43,19 @@ def _order_ids(visit: Visit) -> list[str]:
     return ids
 
 
-def _row_cover(visit: Visit, order_id: str) -> dict[str, str | None]:
+def _row_cover(visit: Visit, order_id: str, name: str) -> dict[str, str | None]:
     """What was typed into the row of this order; the script sends it with the ids."""
     typed = {each.name: visit.param(f"{each.name} {order_id}") for each in _ROW_COVER}
-    return read_fields(_ROW_COVER, typed)
+    try:
+        return read_fields(_ROW_COVER, typed)
+    except FormErrors as errors:
+        # The dialog has no such fields: its message says which row is meant.
+        wrong = [
+            f"{each.label}: {errors.by_field[each.name]}"
+            for each in _ROW_COVER
+            if each.name in errors.by_field
+        ]
+        raise RefusalError(INVALID_BODY, f"{name}: {' '.join(wrong)}") from None
 
 
 def _ask(
@@ -60,7 +69,7 @@ def _ask(
             el(
                 "li",
                 row_name(each),
-                None if danger else hint(_cover_text(_row_cover(visit, each["id"]))),
+                None if danger else _cover_notes(visit, each),
                 el("span", rupees(each["total"]), class_="number"),
             )
             for each in orders
@@ -81,6 +90,13 @@ def _ask(
 def _left_name(order_id: str) -> str:
     """The field with what the dialog said is left to cover of an order."""
     return f"left {order_id}"
+
+
+def _cover_notes(visit: Visit, order: View) -> list[Child]:
+    """Lists name an order by all of its weight, of which a part may be covered already."""
+    left = left_to_cover(order)
+    partly = "" if left == order["quantity"] else f" {weight(left, order['unit'])} of it are left to cover"
+    return [hint(partly), hint(_cover_text(_row_cover(visit, order["id"], row_name(order))))]
 
 
 def _cover_text(cover: Mapping[str, str | None]) -> str:
@@ -142,7 +158,9 @@ def _reveal(summary: str, outcomes: Sequence[_Outcome]) -> Html:
 async def _confirm_all(visit: Visit) -> Result:
     bodies = {}
     for order_id in _order_ids(visit):
-        noted = {name: value for name, value in _row_cover(visit, order_id).items() if value is not None}
+        noted = {
+            name: value for name, value in _row_cover(visit, order_id, order_id).items() if value is not None
+        }
         left = visit.form.get(_left_name(order_id))
         bodies[order_id] = ConfirmBody(**{**visit.values, **noted}, left=left)
     outcomes = await _each(
