@@ -63,6 +63,29 @@ def test_a_move_of_a_broker_names_the_store() -> None:
     )
 
 
+def test_the_public_page_is_told_beside_other_switches(office: Office) -> None:
+    """It shows prices of a group to everybody, without a key."""
+    office.desk.do("PUT", "/groups/walk-in", {})
+    page = {"group": "retail", "title": "Our rates"}
+    office.desk.do("PATCH", "/switches", {"halted": True, "public_rates": page})
+    assert said(office) == "trading halted; public rate page shows the prices of retail, “Our rates”"
+    office.desk.do("PATCH", "/switches", {"public_rates": {**page, "group": "walk-in"}})
+    assert said(office) == "public rate page shows the prices of walk-in, “Our rates”"
+    office.desk.do("PATCH", "/switches", {"halted": False, "public_rates": None})
+    assert said(office) == "trading resumed; public rate page hidden"
+
+
+def test_a_group_of_an_account_that_is_taken_back_is_told(office: Office) -> None:
+    office.desk.do("PUT", "/groups/vip", {})
+    office.desk.account("asha")
+    done = office.desk.do("PATCH", "/accounts/asha", {"group": "vip"})
+    assert said(office) == "asha: group retail → vip"
+    entry = office.desk.do("GET", "/audit?limit=1")["items"][0]["ordinal"]
+    office.desk.do("POST", f"/audit/{entry}/undo")
+    assert done["group"] == "vip"
+    assert said(office) == f"taken back (entry {entry}): asha: group vip → retail"
+
+
 def test_what_was_confirmed_is_told() -> None:
     row = {
         "symbol": "SILVER",

@@ -78,6 +78,7 @@ _UNDONE: dict[str, tuple[str, Callable[[Told], Iterator[Sentence]]]] = {
     "bid": ("instrument", prices.tell_rate),
     "duties": ("name", prices.tell_duty),
     "halted": ("", prices.tell_switches),
+    "allocation": ("login_id", people.tell_account),
 }
 
 SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {

@@ -222,6 +222,10 @@ def tell_switches(told: Told) -> Iterator[Sentence]:
     interval_ms = told.after.get("quote_stream_interval_ms")
     if told.before.get("quote_stream_interval_ms") != interval_ms:
         yield [f"prices streamed every {interval_ms} ms" if interval_ms else "prices no longer streamed"]
+    page = told.after.get("public_rates")
+    if told.before.get("public_rates") != page:
+        shown = f"shows the prices of {page['group']}, “{page['title']}”" if page else "hidden"
+        yield [Ref("switches", "public", "public rate page"), f" {shown}"]
     if told.before.get("trading_hours") != told.after.get("trading_hours"):
         hours = told.after.get("trading_hours")
         yield [Ref("switches", "hours", "trading hours"), " changed" if hours else " removed: always open"]
