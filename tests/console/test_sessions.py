@@ -1,6 +1,7 @@
 """Sessions that outlive a console: restarts, several consoles, and two deployments on one host."""
 
 import signal
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,8 +10,9 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.command import bullion
 from tests.support.console import ConsoleProcess, running_console, session_cookie, session_of, visitor
-from tests.support.desk import Office
+from tests.support.desk import Caller, Office
 from tests.support.node import DESK_TOKEN, SECRET, Node, own_address, until
+from tests.support.tcp_proxy import TcpProxy
 
 PATIENCE_MS = 20_000
 """For what the next poll of a page shows, on a busy machine."""
@@ -56,6 +58,31 @@ def test_consoles_of_one_deployment_share_their_sessions(
         assert status() == 200
         client.post("/logout", data={"csrf": csrf}, headers={"Origin": console.url})
         until(lambda: status() == 401, within_s=5)
+
+
+def test_a_user_who_is_removed_is_out_at_once_where_the_store_is_far_away(
+    hand_node: Node, hand_first: Caller
+) -> None:
+    """Slow reads of pages are repeated less often. Whether somebody may see them is not."""
+    office = Office.open(hand_node, hand_first)
+    database = urlsplit(hand_node.settings["BULLION_DATABASE_URL"])
+    proxy = TcpProxy(database.port or 0)
+    far = database._replace(netloc=database.netloc.replace(f":{database.port}", f":{proxy.port}")).geturl()
+    settings = {**hand_node.settings, "BULLION_DATABASE_URL": far, "BULLION_SECRET": SECRET}
+    token = office.desk.do("POST", "/tokens", {"name": "leaver", "role": "viewer"})
+    with (
+        running_console(hand_node.folder, **settings) as console,
+        session_of(console, token["token"]) as (client, _),
+    ):
+        proxy.delay_s = 0.06
+        for _ in range(2):  # The second is answered by a session that was read through the proxy.
+            assert client.get("/login").status_code == 303
+            time.sleep(1)
+        assert client.get("/login").status_code == 303
+        office.desk.do("DELETE", f"/tokens/{token['token_id']}")
+        assert until(lambda: client.get("/login").status_code == 200, within_s=20) < 3
+    proxy.remove()
+    office.close()
 
 
 def test_two_deployments_on_one_host_do_not_end_each_others_sessions(

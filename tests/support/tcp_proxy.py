@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 
@@ -15,6 +16,8 @@ class TcpProxy:
         self._open: set[socket.socket] = set()
         self._silent: set[socket.socket] = set()
         self._swallows = False
+        self.delay_s = 0.0
+        """How late it passes on what it got, in each direction."""
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -65,6 +68,7 @@ class TcpProxy:
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
+                time.sleep(self.delay_s)
                 if source not in self._silent:
                     sink.sendall(data)
         if source in self._silent and self._connected:

@@ -134,7 +134,7 @@ class Sessions:
             return None
         known = self._known.get(session_id)
         if known is None:
-            known = self._known[session_id] = SharedRead(lambda _: self._read(session_id))
+            known = self._known[session_id] = SharedRead(lambda _: self._read(session_id), share=1)
             while len(self._known) > _CACHED_MAX:
                 self._known.popitem(last=False)
         self._known.move_to_end(session_id)

@@ -70,8 +70,12 @@ class Reading(Generic[T]):
 
 
 class SharedRead(Generic[T]):
-    def __init__(self, read: Callable[[Actor], Awaitable[T]], every_s: float = EVERY_S) -> None:
+    def __init__(
+        self, read: Callable[[Actor], Awaitable[T]], every_s: float = EVERY_S, *, share: int = _SHARE
+    ) -> None:
+        """`share`: 1 for what must not get older because the store is slow."""
         self._read = read
+        self._share = share
         self._every_s = every_s
         self._due_at = 0.0
         self._expired = False
@@ -126,8 +130,8 @@ class SharedRead(Generic[T]):
             self.reading = Reading(value, monotonic())
         finally:
             took_s = monotonic() - self._started_at
-            wait_s = 0.0 if self._expired else min(_EVERY_S_MAX, max(self._every_s, took_s * _SHARE))
-            self._due_at = self._started_at + wait_s
+            wait_s = min(_EVERY_S_MAX, max(self._every_s, took_s * self._share))
+            self._due_at = self._started_at + (0.0 if self._expired else wait_s)
             self._task = None
 
     def _set_error(self, message: str, refused: RefusalError | None = None) -> None:
