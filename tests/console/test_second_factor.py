@@ -232,6 +232,16 @@ def _send(client: httpx.Client, what: str, **sent: str) -> httpx.Response:
     return client.post(f"/second-factor/{what}", data={"csrf": found[1], **sent})
 
 
+def test_right_codes_count_too(console: ConsoleProcess, hire: Callable[[str], str]) -> None:
+    token = hire("viewer")
+    with user_with_factor(console, token) as (client, _, codes):
+        answers = []
+        for code in codes[:6]:
+            client.post("/login", data={"token": token})
+            answers.append(client.post("/login/code", data={"csrf": csrf_of(client), "code": code}))
+        assert [each.status_code for each in answers] == [303] * 5 + [429]
+
+
 def test_too_many_codes_have_to_wait(console: ConsoleProcess, hire: Callable[[str], str]) -> None:
     with user_with_factor(console, hire("viewer")) as (client, _, codes):
         csrf = csrf_of(client)
