@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from urllib.parse import quote
 
 import httpx
 from playwright.sync_api import Page, expect
@@ -240,6 +241,17 @@ def test_right_codes_count_too(console: ConsoleProcess, hire: Callable[[str], st
             client.post("/login", data={"token": token})
             answers.append(client.post("/login/code", data={"csrf": csrf_of(client), "code": code}))
         assert [each.status_code for each in answers] == [303] * 5 + [429]
+
+
+def test_the_app_names_the_users_own_broker(console: ConsoleProcess, office: Office, admin: str) -> None:
+    """A console of several brokers: the log-in page names the first one."""
+    name = office.desk.do("GET", "/brokers")["items"][0]["name"]
+    with session_of(console, admin) as (client, csrf):
+        client.post("/second-factor/begin", data={"csrf": csrf}, headers={"Origin": console.url})
+        found = re.search(r'href="otpauth://totp/([^"]+)"', client.get("/second-factor").text)
+    assert found is not None
+    assert found[1].startswith(f"{quote(name)}:")
+    assert found[1].endswith(f"issuer={quote(name)}")
 
 
 def test_too_many_codes_have_to_wait(console: ConsoleProcess, hire: Callable[[str], str]) -> None:

@@ -134,7 +134,7 @@ class Login:
         except RefusalError as error:
             _log.warning("code_refused", actor=actor.name, code=error.refusal.code)
             refused = error
-        status = await self._factors.status(actor, await self._watches.first_broker_name())
+        status = await self._factors.status(actor, await self._watches.broker_name(actor))
         message = None if refused is None else refused.message
         html = status_page(request.theme, session.csrf, go_to, status, message)
         if refused is None:

@@ -221,9 +221,11 @@ class Watches:
         return found
 
     async def first_broker_name(self) -> str:
+        return await self.broker_name(Actor("nobody", Role.VIEWER, self._first_broker))
+
+    async def broker_name(self, actor: Actor) -> str:
         """Its tag while the store cannot be read."""
-        nobody = Actor("nobody", Role.VIEWER, self._first_broker)
-        return (await self.of(self._first_broker).broker.get(nobody)).value or self._first_broker
+        return (await self.of(actor.broker).broker.get(actor)).value or actor.broker
 
     async def stop(self) -> None:
         for watch in self._brokers.values():
