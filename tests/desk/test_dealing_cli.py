@@ -14,6 +14,7 @@ import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
+from bullion.desk_cli import commands
 from bullion.settings import read_settings
 from bullion.wiring.store import open_store, save_hedge
 from bullion.wiring.trading import Trading
@@ -201,6 +202,24 @@ def test_what_waits_for_the_desk_stays_the_desks_when_a_venue_takes_over(shell: 
     assert [each["status"] for each in (confirmed, refused, deleted)] == ["open", "rejected", "deleted"]
     assert deleted["hedge"]["state"] == "withdrawn"
     assert shell.desk("hedge queue")["total"] == 0
+
+
+def test_an_order_is_deleted_in_the_state_that_the_question_named(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A colleague confirms it while somebody reads the question: it is a deal then, with a cover."""
+    serve("desk")
+    order = shell.place("a")
+
+    def answer_late(question: str, *, yes: bool) -> None:
+        assert "pending" in question
+        assert not yes
+        shell.desk(f"orders confirm {order['id']}")
+
+    monkeypatch.setattr(commands, "confirm", answer_late)
+    told = shell.refused(f"orders delete {order['id']} --reason wrong")
+    assert "The order was pending when you were asked, and is open now. Nothing was changed." in told
+    assert shell.desk(f"orders show {order['id']}")["status"] == "open"
 
 
 def test_a_refused_order_leaves_its_decision(shell: Shell) -> None:

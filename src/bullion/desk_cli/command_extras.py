@@ -10,9 +10,11 @@ import click
 
 from bullion.desk.actions import orders
 from bullion.desk.actions.place_order import Placed
-from bullion.desk.desk import View
+from bullion.desk.desk import OnlyIf, View
 from bullion.desk.registry import Action
 from bullion.desk.unreadable import is_unreadable
+from bullion.refusals.desk import CONFLICT
+from bullion.refusals.refusal import RefusalError
 
 from .price_preview import print_changed
 from .session import Session
@@ -40,11 +42,19 @@ class CommandExtras:
     show: Callable[[Session, Action, Any], None] | None = None
 
 
-def describe_order(session: Session, order_id: str) -> str:
-    """An order as text, for a question about it."""
+def describe_order(session: Session, order_id: str) -> tuple[str, OnlyIf]:
+    """An order as text, for a question about it; and a check that it has not changed since."""
     order = session.run(lambda desk, actor: orders.get_order(desk, actor, order_id))
     summary = "{login_id}: {trade_type} {quantity} {unit} {symbol_code} at {price}, {status}".format(**order)
-    return f"{order_id} ({summary})"
+
+    def unchanged(before: View | None) -> None:
+        was, now = order["status"], None if before is None else before["status"]
+        if was != now:
+            raise RefusalError(
+                CONFLICT, f"The order was {was} when you were asked, and is {now} now. Nothing was changed."
+            )
+
+    return f"{order_id} ({summary})", unchanged
 
 
 def _questions_of_switches(_session: Session, given: dict[str, Any]) -> list[str]:

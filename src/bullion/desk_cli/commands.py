@@ -10,7 +10,7 @@ import click
 from bullion.desk.bodies import Body, Option
 from bullion.desk.body_fields import BodyField, body_fields
 from bullion.desk.conversion import Changes, convert, read
-from bullion.desk.desk import Desk
+from bullion.desk.desk import Desk, OnlyIf
 from bullion.desk.registry import Action
 from bullion.records.page import Page
 from bullion.records.token import Actor
@@ -35,11 +35,11 @@ def command_of(action: Action) -> click.Command:
         assert session is not None  # noqa: S101 - `bullion desk` makes one before any of its commands
         yes = given.pop("yes", False)
         body = _body_maker(action, extras, given)
-        _ask(session, action, extras, given, yes=yes)
+        checked = _ask(session, action, extras, given, yes=yes)
 
         async def work(desk: Desk, actor: Actor) -> Any:
             path = [given[name] for name in action.path_parameters]
-            return await action.work(desk, actor, *path, *body(), **_named(action, given))
+            return await action.work(desk, actor, *path, *body(), **_named(action, given), **checked)
 
         found = session.run(work, trading=action.reads_market)
         (extras.show or _show)(session, action, found)
@@ -179,15 +179,23 @@ def _named(action: Action, given: Given) -> dict[str, Any]:
 # --- Questions and results -------------------------------------------------------------------------------
 
 
-def _ask(session: Session, action: Action, extras: CommandExtras, given: Given, *, yes: bool) -> None:
+def _ask(
+    session: Session, action: Action, extras: CommandExtras, given: Given, *, yes: bool
+) -> dict[str, OnlyIf]:
+    """Gives, as an argument of the action, the check that it finds what the question was about."""
+    checked: dict[str, OnlyIf] = {}
     if yes:
-        return
+        return checked
     if action.question:
-        order = describe_order(session, given["order_id"]) if "{order}" in action.question else ""
+        order = ""
+        if "{order}" in action.question:
+            order, unchanged = describe_order(session, given["order_id"])
+            checked = {"only_if": unchanged} if action.takes("only_if") else {}
         confirm(action.question.format(order=order, **given), yes=False)
     if extras.questions:
         for question in extras.questions(session, given):
             confirm(question, yes=False)
+    return checked
 
 
 def _show(session: Session, action: Action, found: Any) -> None:
