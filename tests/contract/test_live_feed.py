@@ -40,6 +40,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.engine import Engine
 from bullion.store.feed_controls import StoredFeedControls
 from bullion.store.rates import StoredRates
+from tests.support.feed_status import feed_status
 
 from .desk_over import desk_over
 
@@ -279,6 +280,27 @@ async def test_who_may_do_what(engine: Engine) -> None:
         await prefer_source(desk, DEALER, "one", prefer)
     with refused("admin"):
         await patch_feed_guard(desk, DEALER, "XAUUSD", Changes(FeedGuardBody, {"spike_bps": 10}))
+
+
+async def test_who_ends_a_preference_ends_no_other(engine: Engine) -> None:
+    """Somebody has preferred another source since the dialog was opened, or the list was read."""
+    desk, controls = await opened(engine), StoredFeedControls(engine)
+
+    async def preferred() -> str | None:
+        held = (await controls.exchange(feed_status())).preferences.get("GOLD")
+        return None if held is None else held.source
+
+    assert await preferred() is None
+    end = PreferBody(instrument="GOLD", end=True)
+    await prefer_source(desk, DEALER, "vendor-a", PreferBody(instrument="GOLD"))
+    await prefer_source(desk, ADMIN, "vendor-b", PreferBody(instrument="GOLD"))
+    with refused("GOLD prefers vendor-b now, not vendor-a. Nothing was changed."):
+        await prefer_source(desk, DEALER, "vendor-a", end)
+    assert await preferred() == "vendor-b"
+    await prefer_source(desk, DEALER, "vendor-b", end)
+    assert await preferred() is None
+    # Repeated, it does no harm.
+    await prefer_source(desk, DEALER, "vendor-b", end)
 
 
 async def test_guard_numbers_of_the_desk_reach_the_feed(

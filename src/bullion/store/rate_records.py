@@ -53,6 +53,11 @@ class RateRecords(DeskTransaction):
     async def put_feed_guard(self, instrument: str, numbers: GuardNumbers) -> None:
         await self._transaction.run("put_feed_guard", instrument, msgspec.json.encode(numbers).decode())
 
+    async def preferred_source(self, instrument: str) -> str | None:
+        """None: the order of the settings."""
+        held = (await feed_controls.read_controls(self._transaction)).preferences.get(instrument)
+        return None if held is None else held.source
+
     async def prefer_source(self, instrument: str, source: str | None, at_us: int) -> None:
         """None: the order of the settings."""
         if source is None:

@@ -62,13 +62,21 @@ async def prefer_source(desk: Desk, actor: Actor, source: str, body: PreferBody)
     async def work(records: Records) -> ChangeResult:
         instrument, _ = await _find(records, source, body.instrument)
         now_us, wanted = await records.now_us(), None if body.end else source
+        # Not what the node told last: it may not have heard of it yet.
+        before = await records.preferred_source(body.instrument)
+        others = {each.source for each in instrument.quotes} - {source}
+        if body.end and before in others:
+            raise RefusalError(
+                CONFLICT, f"{body.instrument} prefers {before} now, not {source}. Nothing was changed."
+            )
         await records.prefer_source(body.instrument, wanted, now_us)
         return ChangeResult(
-            {"instrument": body.instrument, "preferred": instrument.preferred},
+            {"instrument": body.instrument, "preferred": before},
             {"instrument": body.instrument, "preferred": wanted},
         )
 
-    return await desk.change(actor, body.instrument, work, catalogue=False)
+    # With the catalogue's lock, or of two that change it at once the second would undo the first.
+    return await desk.change(actor, body.instrument, work)
 
 
 @action(
