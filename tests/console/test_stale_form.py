@@ -1,6 +1,7 @@
 """Two people at the same form: the second undoes nothing that the first did, and hears why."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -79,6 +80,25 @@ def test_a_stock_that_moved_meanwhile_is_not_set(at: ConsoleClient, office: Offi
     at.do(edit, stock="")
     (gold,) = [each for each in office.desk.all("/symbols") if each["code"] == "GOLD"]
     assert gold["stock"] is None
+
+
+def test_a_pin_that_somebody_set_meanwhile_is_not_ended(at: ConsoleClient, office: Office) -> None:
+    until_text = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+
+    def pinned_at(bid: str) -> None:
+        office.desk.do("PUT", "/rates/GOLD", {"bid": bid, "ask": bid, "pin_until": until_text})
+
+    pinned_at("100")
+    action = "market/unpin-rate?instrument=GOLD"
+    form = at.ask(action)
+    pinned_at("101")
+    with nothing_changed(office.desk):
+        answer = at.send(action, form)
+        assert answer.status_code == 409, answer.text
+        assert "The pin of GOLD was changed since you opened this form" in answer.json()["refused"]
+    at.do(action)
+    (gold,) = office.desk.all("/rates")
+    assert gold["pinned_until"] is None
 
 
 def test_an_order_is_deleted_in_the_state_that_the_dialog_showed(at: ConsoleClient, dealing: Dealing) -> None:

@@ -5,7 +5,7 @@ import msgspec
 from bullion.desk import texts
 from bullion.desk.bodies import RateBody
 from bullion.desk.conversion import require_code
-from bullion.desk.desk import ChangeResult, Desk, View
+from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import action
 from bullion.desk.unreadable import read_or_unreadable, view_of
@@ -124,7 +124,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
     command="rates unpin",
     moves_prices=True,
 )
-async def unpin_rate(desk: Desk, actor: Actor, instrument: str) -> View:
+async def unpin_rate(desk: Desk, actor: Actor, instrument: str, *, only_if: OnlyIf | None = None) -> View:
     """End the pin of the rate of INSTRUMENT: rates of the feed replace it again.
 
     \b
@@ -139,7 +139,7 @@ async def unpin_rate(desk: Desk, actor: Actor, instrument: str) -> View:
             raise RefusalError(CONFLICT, f"The rate of {instrument} is not pinned.")
         return await _unpin(records, actor.broker, current, now_us)
 
-    return await desk.change(actor, instrument, work)
+    return await desk.change(actor, instrument, work, only_if=only_if)
 
 
 def _is_pinned(held: BoardTick, now_us: int) -> bool:

@@ -9,6 +9,7 @@ from bullion.console.forms import Dialog, Field, FormErrors, field_of
 from bullion.console.html import Child, Html
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
+from bullion.console.stale_form import SEEN, seen, unchanged
 from bullion.console.widgets.components import HOLD, state
 from bullion.console.widgets.formatting import age, clock, day_and_clock, rate, zone_name
 from bullion.desk.actions.rates import list_rates, put_rate, unpin_rate
@@ -114,6 +115,11 @@ async def _pin(visit: Visit) -> Result:
     return Result(f"{name}: {was} → {now}, pinned until {_until_text(visit, done['pinned_until'])}.")
 
 
+def _held(rate: View) -> View:
+    """What somebody pinned."""
+    return {name: rate[name] for name in ("bid", "ask", "pinned_until")}
+
+
 async def _ask_release(visit: Visit) -> Dialog:
     name = visit.param("instrument")
     now = await current_rate(visit, name)
@@ -125,14 +131,16 @@ async def _ask_release(visit: Visit) -> Dialog:
             "The next rate of the feed replaces it, and it grows old until then.",
         ],
         confirm="End the pin",
+        values={} if now is None else seen(_held(now)),
     )
 
 
 async def _release(visit: Visit) -> Result:
     name = visit.param("instrument")
-    await unpin_rate(visit.desk, visit.actor, name)
+    only_if = unchanged(visit, f"The pin of {name}", _held)
+    await unpin_rate(visit.desk, visit.actor, name, only_if=only_if)
     return Result(f"The pin of {name} has ended.")
 
 
 PIN = Action(MARKET, "pin-rate", "Pin", put_rate, _ask, _pin, (_BID, _ASK, _UNTIL))
-RELEASE = Action(MARKET, "unpin-rate", "End the pin", unpin_rate, _ask_release, _release)
+RELEASE = Action(MARKET, "unpin-rate", "End the pin", unpin_rate, _ask_release, _release, (SEEN,))
