@@ -58,6 +58,18 @@ def test_a_wrong_token_is_told_and_too_many_have_to_wait(someone: Visitor, admin
     assert admin not in log
 
 
+def test_the_addresses_of_one_ipv6_customer_have_to_wait_together(console: ConsoleProcess) -> None:
+    """Whoever rents a machine has a /64, and may use another address of it for each guess."""
+    with httpx.Client(base_url=console.url, headers={"Origin": console.url}) as guesser:
+
+        def guess(address: str) -> int:
+            answer = guesser.post("/login", data={"token": "guess"}, headers={"X-Forwarded-For": address})
+            return answer.status_code
+
+        assert [guess(f"2001:db8:0:77::{number:x}") for number in range(21)] == [401] * 20 + [429]
+        assert guess("2001:db8:0:78::1") == 401
+
+
 def test_a_deleted_token_ends_its_sessions(
     someone: Visitor, office: Office, hire: Callable[[str], str]
 ) -> None:

@@ -6,7 +6,7 @@ from bullion.budgets.limiter import Charge, Limiter, Throttled
 from bullion.records.token import Actor
 from bullion.refusals.desk import TOKEN_REQUIRED, TOO_MANY_FAILURES
 from bullion.refusals.refusal import RefusalError
-from bullion.web.address import SourceAddress
+from bullion.web.address import SourceAddress, client_network
 from bullion.web.calls import Call
 from bullion.web.response import Headers, Scope
 
@@ -32,7 +32,7 @@ class DeskAuthenticator:
 
     async def authenticate_token(self, address: str, text: str | None) -> Actor:
         """The actor of a token that was sent from this address, in a header or a form."""
-        failures = Charge(f"desk failures {address}", _FAILURES_PER_MINUTE, 60)
+        failures = Charge(f"desk failures {client_network(address)}", _FAILURES_PER_MINUTE, 60)
         throttled = self.limiter.throttled(failures)
         if throttled is not None:
             raise _throttled(throttled)
