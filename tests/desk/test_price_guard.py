@@ -10,7 +10,7 @@ from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
 from tests.support.node import until
 from tests.support.orders import Trader, refused
-from tests.support.price_slips import FIXED, NEVER_STALE, TERMS, india, set_up
+from tests.support.price_slips import FIXED, NEVER_STALE, STAFF, TERMS, india, set_up
 
 SLIPS: dict[str, tuple[str, str, Any, str, set[str], str]] = {
     "a duty with a digit too many": (
@@ -187,6 +187,26 @@ def test_a_new_problem_or_another_value_asks_again(office: Office) -> None:
         answer = office.desk.put("/groups/retail", json=again, params={"confirm": asked["fingerprint"]})
         assert detail(answer)["fingerprint"] != asked["fingerprint"]
         assert "not what would happen" in detail(answer)["message"]
+
+
+def test_an_account_goes_to_the_terms_that_were_shown(office: Office) -> None:
+    """It is sent by the name of its group, whose terms somebody has changed since."""
+    set_up(office)
+    body = {"group": "staff"}
+    asked = detail(office.desk.patch("/accounts/aurum", json=body))
+    assert "500.00" in losses(asked)
+    worse = {"COIN": STAFF | {"buy_premium": "-1400"}}
+    office.desk.do("PATCH", "/groups/staff", {"terms": worse})
+    with nothing_changed(office.desk):
+        answer = office.desk.patch("/accounts/aurum", json=body, params={"confirm": asked["fingerprint"]})
+        assert "1400.00" in losses(detail(answer))
+        assert "not what would happen" in detail(answer)["message"]
+    params = {"confirm": detail(answer)["fingerprint"]}
+    assert office.desk.patch("/accounts/aurum", json=body, params=params).status_code == 200
+
+
+def losses(asked: Any) -> set[str]:
+    return {row["loss"] for row in asked["preview"]}
 
 
 def test_the_limit_is_the_brokers(office: Office) -> None:

@@ -54,7 +54,8 @@ class ChangeResult:
     prices: Sequence[PriceRow] = ()
     """Prices that it sets beside those of the broker's offers, such as a closing price."""
     starts_from: str = ""
-    """For a change that is sent as a difference: what it is added to. It is confirmed for that alone."""
+    """What is not sent, and the change depends on: what a difference is added to, or the terms of a group
+    that is sent by its name. It is confirmed for that alone."""
 
 
 @dataclass(frozen=True, slots=True)

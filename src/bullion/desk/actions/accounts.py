@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 from msgspec.structs import fields, replace
 
 from bullion.accounts.account import Account
@@ -23,6 +24,8 @@ from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 from bullion.unreadable import Unreadable
+
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 @action("POST /accounts", Role.ADMIN, audit_text="created an account", status=201, command="accounts create")
@@ -89,10 +92,13 @@ async def _change(
     allocation = _allocation(body)
     if allocation != before.allocation:
         await records.set_allocation(before.account.id, allocation)
-    old_group, prices = before.account.group, []
+    old_group, prices, starts_from = before.account.group, [], ""
     if body.group != old_group:
-        prices = account_prices(await read_snapshot(records, broker), login_id, old_group, body.group)
-    return ChangeResult(view(before), view(await find_client(records, broker, login_id)), prices=prices)
+        snapshot = await read_snapshot(records, broker)
+        prices = account_prices(snapshot, login_id, old_group, body.group)
+        starts_from = _encode(snapshot.groups.get(body.group)).decode()
+    after = view(await find_client(records, broker, login_id))
+    return ChangeResult(view(before), after, prices=prices, starts_from=starts_from)
 
 
 def _settable(shown: View) -> View:
