@@ -72,6 +72,28 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     structlog.reset_defaults()
 
 
+def test_totals_of_orders_are_a_table_and_the_whole_answer_as_json(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shell.told("orders totals") == "None.\n"
+    shell.place("call-1")
+    shell.place("call-2")
+    head, row = shell.told("orders totals").splitlines()
+    assert head.split("  ")[0] == "environment"
+    assert row.split()[:6] == ["production", "gold", "buy", "2", "10.0000", "g"]
+    found = shell.desk("orders totals --environment production")
+    assert (found["orders"], found["summed"], found["items"][0]["orders"]) == (2, 2, 2)
+    monkeypatch.setattr("bullion.desk.actions.orders.SORTED_MAX", 1)
+    assert "The newest 1 of 2 orders are summed." in shell.told("orders totals")
+
+
+def test_a_hedge_book_that_is_not_open_says_so(shell: Shell) -> None:
+    shell.desk("hedge book-set gold limit=5000")
+    rows = [line.split()[:2] for line in shell.told("hedge book").splitlines()]
+    assert ["gold", "yes"] in rows
+    assert ["silver", "no"] in rows
+
+
 def test_a_day_of_dealing(shell: Shell) -> None:
     order = shell.place("call-1")
     assert (order["status"], order["source"], order["quantity"]) == ("open", "phone", "5.0000")

@@ -117,6 +117,15 @@ def _show_found(session: Session, _action: Action, found: View) -> None:
         click.echo("Nothing was found.")
 
 
+def _show_totals(session: Session, action: Action, found: View) -> None:
+    if session.as_json:
+        print_json(found)
+        return
+    print_items(found["items"], action.columns, as_json=False)
+    if found["summed"] < found["orders"]:
+        click.echo(f"The newest {found['summed']} of {found['orders']} orders are summed. Narrow them down.")
+
+
 def _show_refusals(session: Session, action: Action, found: View) -> None:
     if session.as_json:
         print_json(found)
@@ -178,6 +187,7 @@ COMMAND_EXTRAS = {
     "place_order": CommandExtras(show=_show_placed),
     "list_duties": CommandExtras(show=_show_duties),
     "list_refusals": CommandExtras(show=_show_refusals),
+    "sum_orders": CommandExtras(show=_show_totals),
     "search": CommandExtras(click.Argument(["q"], metavar="TEXT"), show=_show_found),
     "settle_cover": CommandExtras(body=_settling),
     "compare_day": CommandExtras(body=_statement, show=_show_statement),

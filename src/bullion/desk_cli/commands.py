@@ -206,7 +206,9 @@ def _show(session: Session, action: Action, found: Any) -> None:
         print_list(found, action.columns, as_json=as_json)
     elif isinstance(found, list) and not action.takes("limit"):
         print_list((found, len(found)), action.columns, as_json=as_json)
-    elif isinstance(found, list) or "items" in found:
-        print_items(found if isinstance(found, list) else found["items"], action.columns, as_json=as_json)
+    elif isinstance(found, list):
+        print_items(found, action.columns, as_json=as_json)
+    elif "items" in found and not as_json:
+        print_items(found["items"], action.columns, as_json=False)
     else:
         print_changed(found, action.columns, as_json=as_json)

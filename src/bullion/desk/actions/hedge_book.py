@@ -36,7 +36,7 @@ _PERCENT = 100
 @action(
     "GET /hedge/book",
     command="hedge book",
-    columns="metal policy limit client cover working residual limit_used_percent waiting waiting_orders "
+    columns="metal open policy limit client cover working residual limit_used_percent waiting waiting_orders "
     "age_s value value_at_risk average usd_open profit.total unmarked_because",
 )
 async def get_book(desk: Desk, actor: Actor) -> list[View]:

@@ -105,7 +105,12 @@ async def newest_production_orders(desk: Desk, actor: Actor, number: int) -> lis
     return await desk.read(actor, "newest_orders", work)
 
 
-@action("GET /orders/totals", command="orders totals", query=FILTERS)
+@action(
+    "GET /orders/totals",
+    command="orders totals",
+    columns="environment metal trade_type orders quantity unit total realized_pnl",
+    query=FILTERS,
+)
 async def sum_orders(desk: Desk, actor: Actor, filters: Mapping[str, str | None]) -> View:
     """Sum weights, values and results of orders by metal and side.
 
