@@ -251,7 +251,11 @@ def test_refusals_are_sentences_with_exit_code_one(prepared: Shell) -> None:
     [
         (["accounts", "set", "aurum", "alocation.gold=1"], "There is no field 'alocation'"),
         (["accounts", "set", "aurum", "allocation.lead=1"], "there are: gold, silver"),
-        (["accounts", "set", "aurum", "active=maybe"], "active"),
+        (["accounts", "set", "aurum", "active=maybe"], "active must be true or false, not 'maybe'."),
+        (
+            ["switches", "set", "budgets.reads_per_minute=x"],
+            "reads_per_minute must be a whole number, not 'x'.",
+        ),
         (["accounts", "set", "aurum", "active"], "field=value"),
         (["accounts", "set", "aurum", "active.x=1"], "followed by a dot"),
         (["symbols", "put", "GOLD", "--file", "nowhere.json"], "nowhere.json: No such file"),

@@ -12,6 +12,8 @@ from bullion.desk.body_fields import alternatives
 
 _YES_NO = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 """As our own tables and settings say it."""
+_EXPECTED = {bool: "true or false", int: "a whole number"}
+"""What a field of this type takes, in words."""
 
 
 def assigned(shape: type[Body], assignments: Sequence[str]) -> dict[str, Any]:
@@ -51,15 +53,22 @@ def _holder_of(kind: Any, path: str) -> Any:
 
 
 def _value(path: str, text: str, kind: Any) -> Any:
+    kinds = alternatives(kind)
     try:
         if text.startswith(("{", "[")):
             return msgspec.json.decode(text)
-        if any(typing.get_origin(each) is list for each in alternatives(kind)):
+        if any(typing.get_origin(each) is list for each in kinds):
             return [part.strip() for part in text.split(",") if part.strip()]
-        if type(None) in alternatives(kind) and text == "null":
+        if type(None) in kinds and text == "null":
             return None
-        if bool in alternatives(kind):
+        if bool in kinds:
             text = _YES_NO.get(text.lower(), text)
         return msgspec.convert(text, kind, strict=False)
-    except (msgspec.ValidationError, msgspec.DecodeError) as error:
+    except msgspec.ValidationError as error:
+        for each, words in _EXPECTED.items():
+            # A number out of bounds has a message of its own.
+            if each in kinds and "got `str`" in str(error):
+                raise click.UsageError(f"{path} must be {words}, not {text!r}.") from None
+        raise click.UsageError(f"{path}: {error}.") from None
+    except msgspec.DecodeError as error:
         raise click.UsageError(f"{path}: {error}.") from None
