@@ -7,8 +7,10 @@ from html import unescape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from playwright.sync_api import expect
 
+from bullion.console.pages.audit.audit_list import actor_parts
 from bullion.desk.registry import all_actions, entry_names
 from tests.support.console import ConsoleProcess, Visitor
 from tests.support.console_client import console_client, text_of
@@ -83,6 +85,28 @@ def test_a_premium_change_is_a_sentence_with_a_link(
     rows.nth(2).get_by_role("link", name="retail").click()
     expect(page).to_have_url(f"{someone.console.url}/market/groups#group-retail")
     expect(page.locator("#group-retail")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("actor", "parts"),
+    [
+        ("first token", ("first token", None)),
+        ("command line (asha)", ("command line", "user asha")),
+        ("Asha, dealing (0b6f1e2d3c4a5968)", ("Asha, dealing", "token 0b6f1e2d3c4a5968")),
+        ("Asha (dealing) (0b6f1e2d3c4a5968)", ("Asha (dealing)", "token 0b6f1e2d3c4a5968")),
+    ],
+)
+def test_who_did_it_is_a_token_or_a_user_of_the_machine(actor: str, parts: tuple[str, str | None]) -> None:
+    assert actor_parts(actor) == parts
+
+
+def test_times_in_sentences_are_in_the_zone_of_the_broker(console: ConsoleProcess, office: Office) -> None:
+    until = datetime.now(ZoneInfo("Asia/Kolkata")).replace(microsecond=0) + timedelta(hours=2)
+    office.desk.do("PUT", "/rates/GOLD", {"bid": "1", "ask": "2", "pin_until": until.isoformat()})
+    with console_client(console, office) as at:
+        said = text_of(at.see("audit"))
+    assert f"pinned until {until:%d %b %Y} {until:%H:%M:%S}" in said
+    assert "+00:00" not in said
 
 
 def test_a_long_trail_is_paged(console: ConsoleProcess, office: Office) -> None:

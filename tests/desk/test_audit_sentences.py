@@ -53,6 +53,26 @@ def test_a_premium_change_says_the_premium(action: str, changed: dict[str, Any],
     assert told(action, "retail", before, after) == text
 
 
+def test_an_empty_text_is_told_as_none() -> None:
+    assert told("put_contract", "GOLDM", {"venue_symbol": "GOLDM"}, {"venue_symbol": ""}) == (
+        "contract GOLDM: venue symbol GOLDM → none"
+    )
+    assert told("put_contract", "GOLDM", {}, {"venue_symbol": "", "mode": "suggest"}) == (
+        "contract GOLDM: mode suggest"
+    )
+
+
+def test_the_time_of_a_pin_has_no_fraction() -> None:
+    after = {
+        "bid": "150400.000000",
+        "ask": "150420.000000",
+        "pinned_until": "2026-11-19T02:30:00.000000+00:00",
+    }
+    assert told("put_rate", "GOLD", None, after) == (
+        "rate of GOLD set to 1,50,400 / 1,50,420, pinned until 2026-11-19T02:30:00+00:00"
+    )
+
+
 def test_a_move_of_a_broker_names_the_store() -> None:
     after = {"store": "db-b/bullion"}
     assert told("move_broker", "shree", None, after) == (

@@ -91,9 +91,11 @@ def change_text(label: str, was: Any, now: Any, write: Write, end: str = "") -> 
 def changed_fields(
     told: Told, begin: Sentence, written: Mapping[str, tuple[str, Write]]
 ) -> Iterator[Sentence]:
-    """One sentence for each of these fields that differs."""
+    """One sentence for each of these fields that differs. An empty text is no value."""
     for name, (label, write) in written.items():
-        was, now = value_at(told.before, name), value_at(told.after, name)
+        was, now = (
+            None if at == "" else at for at in (value_at(told.before, name), value_at(told.after, name))
+        )
         if was != now:
             yield [*begin, change_text(label, was, now, write)]
 

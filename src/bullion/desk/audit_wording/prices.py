@@ -1,6 +1,7 @@
 """Entries about what clients pay: groups, symbols, rates, duties and switches."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from .parts import (
@@ -138,7 +139,11 @@ def tell_rate(told: Told) -> Iterator[Sentence]:
 
 def _pinned(rate: Mapping[str, Any]) -> str:
     until = rate.get("pinned_until")
-    return "" if until is None else f", pinned until {until}"
+    return (
+        ""
+        if until is None
+        else f", pinned until {datetime.fromisoformat(until).isoformat(timespec='seconds')}"
+    )
 
 
 def tell_unpin(told: Told) -> Iterator[Sentence]:

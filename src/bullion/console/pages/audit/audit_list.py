@@ -219,8 +219,23 @@ def _ordinal(_visit: Visit, each: View) -> Child:
 
 
 def _actor(_visit: Visit, each: View) -> Child:
-    name, _, token_id = each["actor"].partition(" (")
-    return [el("b", name), small(f"token {token_id.removesuffix(')')}") if token_id else None]
+    name, id_ = actor_parts(each["actor"])
+    return [el("b", name), small(id_) if id_ else None]
+
+
+def actor_parts(actor: str) -> tuple[str, str | None]:
+    """The name, and the token or the user of the machine behind it: `Asha (0b6f1e2d3c4a5968)` or
+    `command line (asha)`.
+    """
+    found = _ACTOR.fullmatch(actor)
+    if found is None:
+        return actor, None
+    name, id_ = found.groups()
+    return name, f"token {id_}" if _TOKEN_ID.fullmatch(id_) else f"user {id_}"
+
+
+_ACTOR = re.compile(r"(.+) \(([^()]+)\)")
+_TOKEN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00")
@@ -266,7 +281,7 @@ def changes(before: Any, after: Any, zone: ZoneInfo) -> list[tuple[str, str | No
 
 def sentences_html(visit: Visit, entry: View) -> Html:
     """What was done in words, and folded below it every field before and after."""
-    said = [el("p", [_part(part) for part in each]) for each in entry["sentences"]]
+    said = [el("p", [_part(visit, part) for part in each]) for each in entry["sentences"]]
     found = changes(entry["before"], entry["after"], visit.zone)
     if entry["before"] is None or entry["after"] is None:
         # Created or deleted: fields without a value are left out.
@@ -296,8 +311,10 @@ _PATHS: dict[str, Callable[[str], str]] = {
 """By the kind of a reference: where the thing is shown."""
 
 
-def _part(part: str | Ref) -> Child:
-    return el("a", part.text, href=_PATHS[part.kind](part.id)) if isinstance(part, Ref) else part
+def _part(visit: Visit, part: str | Ref) -> Child:
+    if isinstance(part, Ref):
+        return el("a", part.text, href=_PATHS[part.kind](part.id))
+    return _INSTANT.sub(lambda found: _text(found[0], visit.zone), part)
 
 
 def _line(name: str, was: str | None, now: str | None) -> Html:
