@@ -295,6 +295,12 @@ def test_time_never_runs_backwards_within_a_book(now_us: int, at_us: int) -> Non
     assert plan.after.last_order_at_us == at_us
 
 
+def test_a_price_that_moved_is_not_the_last_order_of_the_book() -> None:
+    plan = decided(BOOK, entry(GOLD, asked(expected_price="1")))
+    assert plan.price_moves
+    assert plan.after == msgspec.structs.replace(BOOK, version=BOOK.version + 1)
+
+
 ORDERS = st.tuples(
     st.sampled_from([Metal.GOLD, Metal.SILVER]), st.sampled_from(["buy", "sell"]), st.integers(1, 300_000)
 )
@@ -492,9 +498,7 @@ def test_a_refusal_of_a_real_order_fences_what_is_still_on_its_way() -> None:
     plan = decided(REAL, entry(Refusal(TRADING_HALTED), book=5))
     assert plan.fences
     assert plan.changes
-    assert plan.after == msgspec.structs.replace(
-        REAL, version=REAL.version + 1, last_order_at_us=plan.after.last_order_at_us
-    )
+    assert plan.after == msgspec.structs.replace(REAL, version=REAL.version + 1)
     assert not decided(BOOK, entry(Refusal(TRADING_HALTED))).changes
     order = settled_order()
     assert not decided(REAL, entry(HEDGED, order.asked, order, "again", book=5)).changes

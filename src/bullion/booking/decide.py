@@ -140,7 +140,8 @@ class _Draft:
                 gold=self._positions[Metal.GOLD],
                 silver=self._positions[Metal.SILVER],
                 order_count=self._ordinal,
-                last_order_at_us=self._at_us,
+                # It stays if only refusals were recorded.
+                last_order_at_us=self._at_us if plan.orders else plan.before.last_order_at_us,
                 version=plan.before.version + 1,
             )
         return plan
