@@ -195,6 +195,22 @@ def test_nothing_is_cut_off(someone: Visitor, dealing: Dealing, admin: str) -> N
         assert cut_off(page) == []
 
 
+def test_a_long_code_does_not_push_the_counts_out_of_sight(
+    someone: Visitor, dealing: Dealing, admin: str
+) -> None:
+    dealing.desk.do("PATCH", "/accounts/client", {"production_trading": False})
+    order = {"symbol_code": "GOLD", "trade_type": "buy", "quantity": 1}
+    with dealing.office.node.api(dealing.live_key, Host=f"{dealing.office.broker}.example") as http:
+        answer = http.post("/api/trading/v1/orders", json=order, headers={"Idempotency-Key": "closed"})
+    refused(answer, "production_trading_disabled")
+    page = someone.open(admin)
+    row = page.locator("#outcomes-table tbody tr").filter(has_text="production_trading_disabled")
+    expect(row.get_by_role("link")).to_have_count(2, timeout=10_000)
+    for width in (1280, 390, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert cut_off(page) == []
+
+
 def cut_off(page: Page) -> Any:
     """The parts of the page that are wider than the room they have."""
     parts = page.locator("html, .scroll, .switch, .bar, .card, .queue, .metals > div, .step")

@@ -190,6 +190,8 @@ def test_the_board_fits_with_many_groups_and_long_codes(someone: Visitor, board:
     for width in (1280, 768, 360):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The buttons of a rate are in sight.
+    assert page.locator("#board .scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
     # One group at a time, of one's choice; each button is large enough for a thumb on a telephone.
     expect(page.locator("#rates-table .cell.other").first).to_be_hidden()
     page.get_by_role("navigation", name="Group").get_by_role("link", name="retail").click()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-_VOID = {"input", "br", "hr", "img", "link", "meta"}
+_VOID = {"input", "br", "hr", "img", "link", "meta", "wbr"}
 
 
 class Html(str):

@@ -244,7 +244,11 @@ def _outcome(_visit: Visit, row: _Outcome) -> Child:
     outcome = row[0][1]
     if outcome == "accepted":
         return el("b", outcome)
-    return outcome if outcome in _NOT_COUNTED else el("code", outcome)
+    if outcome in _NOT_COUNTED:
+        return outcome
+    # A long code wraps behind an underscore. Otherwise it would push the counts out of the card.
+    first, *others = outcome.split("_")
+    return el("code", first, [["_", el("wbr"), each] for each in others])
 
 
 def _linked_count(row: _Outcome, number: int, since: datetime) -> Child:
