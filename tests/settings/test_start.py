@@ -63,6 +63,7 @@ def test_a_second_node_on_the_same_file_is_refused_in_words(tmp_path: Path) -> N
     with running(tmp_path) as node:
         said = sentence(bullion(tmp_path, "serve", BULLION_SECRET=SECRET, **FREE))
         assert said.startswith("BULLION_DATABASE_URL: another node serves var/bullion.db")
+        assert "stop that one first" in said
         assert node.process.poll() is None
     # Once the first has stopped, the store is free again.
     with running(tmp_path):

@@ -261,20 +261,20 @@ def _curl_lines(key: str, desk_token: str, api_url: str, desk_url: str) -> list[
     desk, desk_base = f"-H 'Authorization: Bearer {desk_token}'", f"{desk_url}/desk/v1"
     # Another for each start, or the first order of the next one would be a replay.
     order = (
-        f"{CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{CURL} -sSi {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
     return [
-        f"{CURL} -s {client} {base}/me",
-        f"{CURL} -s {client} '{base}/quotes?symbol_code=GOLD'",
+        f"{CURL} -sS {client} {base}/me",
+        f"{CURL} -sS {client} '{base}/quotes?symbol_code=GOLD'",
         f"{order}   # an order",
         f"{order}   # the same again: a replay, not a second order",
-        f"{CURL} -s {client} {base}/orders",
-        f"{CURL} -s {client} {base}/positions",
-        f"{CURL} -s {desk} {desk_base}/rates",
-        f"{CURL} -s {desk} {desk_base}/orders",
-        f"{CURL} -s {desk} {desk_base}/accounts",
-        f"{CURL} -s {api_url}/health/ready",
+        f"{CURL} -sS {client} {base}/orders",
+        f"{CURL} -sS {client} {base}/positions",
+        f"{CURL} -sS {desk} {desk_base}/rates",
+        f"{CURL} -sS {desk} {desk_base}/orders",
+        f"{CURL} -sS {desk} {desk_base}/accounts",
+        f"{CURL} -sS {api_url}/health/ready",
     ]
 
 
@@ -297,25 +297,25 @@ def _production_lines(demo: Demo, live_key: str, api_url: str, desk_url: str) ->
     desk, desk_base = f"-H 'Authorization: Bearer {demo.desk_token}'", f"{desk_url}/desk/v1"
     client, base = f"-H 'X-API-Key: {live_key}'", f"{api_url}{Environment.PRODUCTION.base_path}"
     order = (
-        f"{CURL} -i {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
+        f"{CURL} -sSi {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-{token_hex(4)}' "
         f"""-d '{{"symbol_code": "GOLD", "trade_type": "buy", "quantity": 5}}' {base}/orders"""
     )
-    covered = [f"  {CURL} -s {desk} {desk_base}/hedge/executions"]
+    covered = [f"  {CURL} -sS {desk} {desk_base}/hedge/executions"]
     if abilities_of(demo.settings.hedge).by_hand:
         covered = [
-            f"  {CURL} -s {desk} {desk_base}/hedge/queue",
+            f"  {CURL} -sS {desk} {desk_base}/hedge/queue",
             "",
             "It is pending until you answer for its cover, with the id that the queue shows:",
             "",
-            f"  {CURL} -s -X POST {desk} {desk_base}/orders/<order_id>/confirm",
+            f"  {CURL} -sS -X POST {desk} {desk_base}/orders/<order_id>/confirm",
         ]
     return [
         f"Production, {_hedged(demo.settings)}: the broker's switch, the account's, then an order:",
         "",
-        f"""  {CURL} -s -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
-        f"""  {CURL} -s -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
+        f"""  {CURL} -sS -X PATCH {desk} -d '{{"production": true}}' {desk_base}/switches""",
+        f"""  {CURL} -sS -X PATCH {desk} -d '{{"production_trading": true}}' {desk_base}/accounts/aurum""",
         f"  {order}",
-        f"  {CURL} -s {client} {base}/positions",
+        f"  {CURL} -sS {client} {base}/positions",
         *covered,
     ]
 

@@ -236,7 +236,7 @@ def _steps(demo: Demo, live_key: str, urls: Addresses, found: Counterparties) ->
     body = f'{{"symbol_code": "{_SYMBOL}", "trade_type": "buy", "quantity": {_GRAMS}}}'
     # Another key for each start, or the first order of the next one would be a replay.
     order = (
-        f"curl -s {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: market-{token_hex(4)}' "
+        f"curl -sS {client} -H 'Content-Type: application/json' -H 'Idempotency-Key: market-{token_hex(4)}' "
         f"-d '{body}' {base}/orders"
     )
     show = "python3 -m json.tool"
@@ -248,7 +248,7 @@ def _steps(demo: Demo, live_key: str, urls: Addresses, found: Counterparties) ->
     return [
         f"Paste into another terminal, in this folder. The price of gold, and an order for {_GRAMS} g:",
         "",
-        f"  {CURL} -s {client} '{base}/quotes?symbol_code={_SYMBOL}'",
+        f"  {CURL} -sS {client} '{base}/quotes?symbol_code={_SYMBOL}'",
         f"""  ORDER=$({order}); echo "$ORDER" | {show}""",
         "",
         "Status open and a deal_no: the venue has filled its cover. It has the venue's execution id,",
@@ -256,8 +256,8 @@ def _steps(demo: Demo, live_key: str, urls: Addresses, found: Counterparties) ->
         "hundredths of an ounce, so the rest stays in the hedge book, as its residual:",
         "",
         f"""  ORDER_ID=$(echo "$ORDER" | {read_id})""",
-        f"  curl -s {desk} {desk_base}/orders/$ORDER_ID | {read_hedge}",
-        f"  {CURL} -s {desk} {desk_base}/hedge/book",
+        f"  curl -sS {desk} {desk_base}/orders/$ORDER_ID | {read_hedge}",
+        f"  {CURL} -sS {desk} {desk_base}/hedge/book",
         "",
         "The line's own messages: the order out (35=D), the venue's reports in (35=8):",
         "",
@@ -265,9 +265,9 @@ def _steps(demo: Demo, live_key: str, urls: Addresses, found: Counterparties) ->
         "",
         "A price that jumps by 10 % is not believed: it is held until the desk releases it, or it is over:",
         "",
-        f"  {CURL} -s http://127.0.0.1:{found.quotes.port}/fault/jump; sleep 2",
-        f"  curl -s {desk} {desk_base}/feeds | {show}",
-        f"  {CURL} -s http://127.0.0.1:{found.quotes.port}/fault/none",
+        f"  {CURL} -sS http://127.0.0.1:{found.quotes.port}/fault/jump; sleep 2",
+        f"  curl -sS {desk} {desk_base}/feeds | {show}",
+        f"  {CURL} -sS http://127.0.0.1:{found.quotes.port}/fault/none",
         "",
         "End the venue: orders get production_prerequisites_unmet until it is started again, in 10 seconds:",
         "",

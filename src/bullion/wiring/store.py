@@ -235,7 +235,10 @@ async def _read_fingerprint(transaction: Transaction) -> str | None:
 def _cannot_register(settings: Settings) -> str:
     if settings.sqlite:
         path = sqlite_path(settings.database_url)
-        return f"BULLION_DATABASE_URL: another node serves {path} already. An SQLite store takes one node."
+        return (
+            f"BULLION_DATABASE_URL: another node serves {path} already. An SQLite store takes one node: "
+            "stop that one first, or name another store."
+        )
     return (
         "Another node serves this store already, and budgets in memory hold for one node only. "
         "Set BULLION_REDIS_URL, for all nodes the same, so that they count together."
