@@ -92,6 +92,20 @@ def test_a_break_is_settled_where_there_is_one(console: ConsoleProcess, dealing:
         assert (answer.status_code, answer.json()["refused"]) == (409, "There is no break on this order.")
 
 
+def test_a_deal_that_somebody_else_closed_meanwhile_is_not_asked_about(
+    console: ConsoleProcess, dealing: Dealing
+) -> None:
+    order = dealing.placed()
+    with console_client(console, dealing.office) as at:
+        at.ask(f"orders/close?id={order['id']}")
+        dealing.do(order, "close")
+        dealing.do(order, "complete", {"close_price": "71000"})
+        for action in ("close", "complete"):
+            asked = at.client.get(f"/dialogs/orders/{action}?id={order['id']}")
+            assert asked.status_code == 409, asked.text
+            assert "this one is closed, by an admin" in asked.json()["contents"]
+
+
 def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order(
     console: ConsoleProcess, dealing: Dealing
 ) -> None:

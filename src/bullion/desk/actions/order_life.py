@@ -138,7 +138,10 @@ async def closing_market(desk: Desk, actor: Actor, order_id: str) -> View:
         result_paise = None
         if price_paise is not None:
             at_us, order = await records.now_us(), found.order
-            closing = order if order.status == Status.CLOSING else life.after(order, Event.CLOSE, at_us)
+            try:
+                closing = order if order.status == Status.CLOSING else life.after(order, Event.CLOSE, at_us)
+            except life.NotAllowed as not_allowed:
+                raise await _refused(records, found, not_allowed.event) from None
             result_paise = _completed(closing, at_us, price_paise).realized_pnl_paise
         return {
             "price": price_text(price_paise),
