@@ -196,6 +196,33 @@ def test_a_confirmed_loss_in_words(office: Office) -> None:
     assert re.search("after confirming: GOLD in retail crossed by ₹[0-9,]+ per 10 g", said(office))
 
 
+def test_what_protects_prices_is_not_told_as_a_price(dealing: Dealing) -> None:
+    def confirmed(body: Any) -> str:
+        asked = dealing.desk.patch("/switches", json=body)
+        assert asked.status_code == 409, asked.text
+        dealing.desk.do("PATCH", f"/switches?confirm={asked.json()['detail']['fingerprint']}", body)
+        return said(dealing.office)
+
+    assert confirmed({"price_move_percent_max": "10"}) == (
+        "largest price move without asking 3 % → 10 %; after confirming: "
+        "larger price moves without asking: GOLD by up to ₹7,124 per 10 g, "
+        "larger price moves without asking: SILVER by up to ₹8,910.05 per 1 kg"
+    )
+    assert confirmed({"refuse_crossed": False}) == (
+        "crossed prices are traded; after confirming: orders at crossed prices are accepted"
+    )
+
+
+def test_a_group_that_was_taken_back_is_told(office: Office) -> None:
+    office.desk.do("PUT", "/groups/trade", {"default_terms": {"buy_premium": "5"}})
+    office.desk.account("raja")
+    office.desk.do("PATCH", "/accounts/raja", {"group": "trade"})
+    assert said(office) == "raja: group retail → trade"
+    number = office.desk.do("GET", "/audit?limit=1")["items"][0]["ordinal"]
+    office.desk.do("POST", f"/audit/{number}/undo")
+    assert said(office) == f"taken back (entry {number}): raja: group trade → retail"
+
+
 def test_clients_and_users_in_words(office: Office) -> None:
     office.desk.account("raja", firm_name="Raja Jewellers")
     assert said(office).startswith("account raja created in group retail, Raja Jewellers; ")
@@ -231,6 +258,11 @@ def test_orders_in_words(dealing: Dealing) -> None:
     other = dealing.placed(quantity="2")
     dealing.do(other, "delete", {"reason": "by mistake"})
     assert said(dealing.office) == f"deal {other['deal_no']} of client, buy 2 g GOLD deleted: by mistake"
+    dealing.venue(mode="refuse")
+    assert dealing.place(quantity="3").status_code == 409
+    assert said(dealing.office) == (
+        "order of client, buy 3 g GOLD placed by web at ₹71,240, and its hedge was refused"
+    )
 
 
 def test_references_are_of_known_kinds(dealing: Dealing) -> None:

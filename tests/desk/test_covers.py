@@ -135,6 +135,8 @@ def test_a_sale_and_a_smaller_deal(covering: Dealing) -> None:
     dealt = covering.desk.do("POST", f"/hedge/covers/{made['id']}/fill", deal("1"))
     assert (dealt["state"], dealt["deals"][0]["fine"]) == ("partly", "99.500")
     assert residual(covering) == "-299.300"
+    (entry,) = covering.desk.do("GET", "/audit?limit=1")["items"]
+    assert entry["text"] == "cover dealt: sell 3 GOLDM, 1 of it at 71,250.5 INR, LM-1"
     again = f"/hedge/covers/{made['id']}/fill"
     covering.desk.refused("POST", again, deal("1", "LM-2"), status=409, code="conflict")
 

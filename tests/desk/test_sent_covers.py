@@ -261,7 +261,9 @@ def test_a_cover_that_nobody_answers_is_settled_by_what_the_venue_said(covering:
     assert residual(covering) == "-0.800"
     entries = covering.desk.do("GET", "/audit?limit=2")["items"]
     assert {each["action"] for each in entries} == {"settle_cover"}
-    assert entries[-1]["text"].startswith("cover settled by hand: buy 2 GOLDM at 71,250 INR, X17")
+    assert entries[-1]["text"].startswith(
+        "cover settled by hand: buy 2 GOLDM, 1 of it at 71,250 INR, X17, 1 of it at 71,250 INR, X18"
+    )
     assert settle(covering, none, NONE)["state"] == "dropped"
     covering.venue(mode="fill")
     third = cover(covering, "1", "k3")

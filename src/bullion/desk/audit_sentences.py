@@ -54,6 +54,12 @@ def _problem(row: State) -> str:
         return f"{where} loses {write_rupees(row['loss'])}{per}"
     if "tolerance" in problems:
         return "a tolerance above the limit of price moves"
+    if "limit" in problems:
+        largest = f": {where} by up to {write_rupees(row['new'])}{per}" if row["symbol"] else ""
+        return f"larger price moves without asking{largest}"
+    if "unprotected" in problems:
+        crossed = f": {where} is crossed by {write_rupees(row['loss'])}{per}" if row["symbol"] else ""
+        return f"orders at crossed prices are accepted{crossed}"
     if "wide" in problems:
         return f"ask of {where} far above its bid"
     side = f" {row['side']}" if row["side"] else ""

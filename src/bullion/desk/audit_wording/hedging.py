@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from .parts import (
     Ref,
     Sentence,
+    State,
     Told,
     change_text,
     changed_fields,
@@ -87,7 +88,7 @@ def tell_cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
     def told_cover(told: Told) -> Iterator[Sentence]:
         after = told.after
         deals = [
-            f" at {write_number(each['price'])} {each['currency']}, {each['reference']}"
+            f"{_part(each, after)} at {write_number(each['price'])} {each['currency']}, {each['reference']}"
             for each in after["deals"]
         ]
         reason = f": {after['words']}" if after.get("words") else ""
@@ -98,6 +99,12 @@ def tell_cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
         ]
 
     return told_cover
+
+
+def _part(deal: State, cover: State) -> str:
+    """Of a deal of less than the whole cover, how much it was."""
+    whole = deal["quantity"] == cover["quantity"]
+    return "" if whole else f", {write_number(deal['quantity'])} of it"
 
 
 def tell_currency_deal(told: Told) -> Iterator[Sentence]:

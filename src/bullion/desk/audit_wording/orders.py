@@ -38,8 +38,10 @@ def tell_complete(told: Told) -> Iterator[Sentence]:
 
 def tell_place(told: Told) -> Iterator[Sentence]:
     order = told.after
+    refused = ", and its hedge was refused" if order.get("status") == "rejected" else ""
     again = "; nothing new: the key was used before" if order.get("replayed") else ""
-    yield [_order_ref(order), f" placed by {order['source']} at {write_rupees(order['price'])}{again}"]
+    placed = f" placed by {order['source']} at {write_rupees(order['price'])}"
+    yield [_order_ref(order), placed, refused, again]
 
 
 def tell_break(told: Told) -> Iterator[Sentence]:
