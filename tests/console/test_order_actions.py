@@ -118,6 +118,8 @@ def test_the_desk_answers_for_the_hedge(by_hand: tuple[Dealing, Visitor]) -> Non
     someone.confirm("Refuse", "Refuse the order")
     state_of(page, "rejected")
     assert dealing.order(unwanted)["hedge"]["outcome"] == "refused"
+    expect(page.locator("#life")).to_contain_text("by an admin")
+    expect(page.locator("main")).not_to_contain_text("refused by the venue", ignore_case=True)
     large = dealing.placed(quantity="5")
     page.goto(f"{someone.console.url}/orders/{large['id']}")
     page.get_by_role("button", name="Confirm", exact=True).click()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.support.console import ConsoleProcess, Visitor, session_of
 from tests.support.console_client import buttons_of, console_client, text_of
 from tests.support.dealing import Dealing
+from tests.support.node import until
 from tests.support.orders import ORDERS, booked, refused
 
 SCRIPT = "<script>alert(1)</script>"
@@ -161,6 +162,19 @@ def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing
         assert "buy 1 g GOLD" in text_of(accepted)
         assert linked(accepted, "See the order") == f"orders/{order['id']}"
         assert "There is no decision on such a call" in at.client.get(f"/orders/decision/{'0' * 24}").text
+
+
+def test_an_order_that_reduces_a_position_above_its_allocation_does_not_read_as_refused(
+    console: ConsoleProcess, dealing: Dealing
+) -> None:
+    dealing.placed(quantity="100")
+    dealing.desk.do("PATCH", "/accounts/client", {"allocation": {"gold": "50"}})
+    order = dealing.placed(trade_type="sell", quantity="10")
+    with console_client(console, dealing.office) as at:
+        until(lambda: "<h1>Accepted" in at.see(f"orders/decision/{order['request_id']}"), within_s=15)
+        assert (
+            "The client's position was +100 g. With the order it is +90 g, above the allocation of 50 g."
+        ) in text_of(at.see(f"orders/decision/{order['request_id']}"))
 
 
 def test_a_viewer_sees_and_cannot_act(

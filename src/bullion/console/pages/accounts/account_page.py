@@ -197,7 +197,7 @@ def _compared(visit: Visit, each: View) -> Child:
     unit = compared.get("unit")
     shown = comparison_sentences(each, unit) or [
         el("span", f"{label}: ", el("b", value), class_="compared")
-        for label, value in comparison_facts(visit, compared, unit)
+        for label, value in comparison_facts(visit, each, unit)
     ]
     return [shown, small(el("a", "Full decision", href=decision_path(each["request_id"])))]
 

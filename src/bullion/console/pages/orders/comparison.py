@@ -11,6 +11,7 @@ from bullion.console.paths import decision_path
 from bullion.console.widgets.components import NOTHING
 from bullion.console.widgets.formatting import age, grouped, moment, rupees, signed_weight, weight
 from bullion.desk.desk import View
+from bullion.refusals.catalogue import LIMIT_EXCEEDED
 
 _DIGITS = 100
 _PERCENT = Decimal("0.01")
@@ -75,20 +76,22 @@ def comparison_sentences(trace: View, unit: str | None) -> list[str]:
     """The result of the comparison, where a sentence says it better than a table."""
     compared: Mapping[str, Any] = trace["compared"]
     with localcontext(prec=_DIGITS):
-        sentences = [_position(compared, unit), _staleness(trace, compared), _price_move(compared)]
+        sentences = [_position(trace, unit), _staleness(trace, compared), _price_move(compared)]
     return [each for each in sentences if each is not None]
 
 
-def _position(compared: Mapping[str, Any], unit: str | None) -> str | None:
+def _position(trace: View, unit: str | None) -> str | None:
+    compared: Mapping[str, Any] = trace["compared"]
     before, change, limit = (compared.get(name) for name in _POSITION)
     if before is None or change is None or limit is None or unit is None:
         return None
     after = Decimal(before) + Decimal(change)
-    past = abs(after) > Decimal(limit)
+    # An order that reduces the position is accepted above the allocation too.
+    refused = trace["outcome"] == LIMIT_EXCEEDED.code
     return (
         f"The client's position was {signed_weight(before, unit)}. With the order it "
-        f"{'would have been' if past else 'is'} {signed_weight(f'{after:f}', unit)}, "
-        f"{'above' if past else 'within'} the allocation of {weight(limit, unit)}."
+        f"{'would have been' if refused else 'is'} {signed_weight(f'{after:f}', unit)}, "
+        f"{'above' if abs(after) > Decimal(limit) else 'within'} the allocation of {weight(limit, unit)}."
     )
 
 
@@ -114,10 +117,11 @@ def _price_move(compared: Mapping[str, Any]) -> str | None:
     )
 
 
-def comparison_facts(visit: Visit, compared: Mapping[str, Any], unit: str | None) -> list[tuple[str, Child]]:
+def comparison_facts(visit: Visit, trace: View, unit: str | None) -> list[tuple[str, Child]]:
     """Each number by its name, except those in a sentence."""
+    compared: Mapping[str, Any] = trace["compared"]
     with localcontext(prec=_DIGITS):
-        omitted = {"unit", *(_POSITION if _position(compared, unit) else ())}
+        omitted = {"unit", *(_POSITION if _position(trace, unit) else ())}
         omitted.update(_PRICE_MOVE if _price_move(compared) else ())
     return [
         (_LABELS.get(name, name), _value(visit, name, value, unit))

@@ -92,7 +92,7 @@ def decision_card(visit: Visit, trace: View | None, unit: str | None) -> Html:
         nothing = empty("No decision is recorded.", "It is not recorded yet, or was deleted with age.")
         return card("Decision", nothing, name="decision")
     sentences = [el("p", each) for each in comparison_sentences(trace, unit)]
-    compared = comparison_facts(visit, trace["compared"], unit)
+    compared = comparison_facts(visit, trace, unit)
     numbers = None
     if sentences or compared:
         numbers = el("div", el("h3", "What was compared"), sentences, facts(compared), class_="said")

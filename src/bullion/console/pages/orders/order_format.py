@@ -19,7 +19,7 @@ _STATES: dict[str, tuple[str, str]] = {
     Status.OPEN: (GOOD, "a deal"),
     Status.CLOSING: (WAIT, "the desk is closing it"),
     Status.CLOSED: (DONE, "closed, with the client's result below"),
-    Status.REJECTED: (BAD, "refused by the venue, nothing was booked"),
+    Status.REJECTED: (BAD, "its hedge was refused, nothing was booked"),
     Status.DELETED: (OFF, "deleted by the desk"),
 }
 

@@ -28,7 +28,7 @@ _BACK_MAX = 1_000
 _FIRST_EVENTS = {Status.FILLED: "Recorded and filled", Status.PENDING: "Recorded and sent to the venue"}
 _LATER_EVENTS = {
     Status.OPEN: "Confirmed: a deal",
-    Status.REJECTED: "Refused by the venue",
+    Status.REJECTED: "Hedge refused",
     Status.CLOSING: "Closing started",
     Status.CLOSED: "Closed",
     Status.DELETED: "Deleted",
