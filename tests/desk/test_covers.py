@@ -153,6 +153,15 @@ def test_a_reference_counts_once(covering: Dealing) -> None:
     assert residual(covering) == before
 
 
+@pytest.mark.both_stacks
+def test_a_reference_counts_once_for_covers_that_are_dealt_at_once(covering: Dealing) -> None:
+    paths = [f"/hedge/covers/{cover(covering, key=f'k{number}')['id']}/fill" for number in range(6)]
+    with ThreadPoolExecutor(len(paths)) as threads:
+        answers = list(threads.map(lambda path: covering.desk.post(path, json=deal()), paths))
+    assert sorted(each.status_code for each in answers) == [200, *[409] * 5], [each.text for each in answers]
+    assert residual(covering) == "-0.800"
+
+
 def test_a_repeated_key_is_the_same_cover_and_another_cover_needs_another_key(covering: Dealing) -> None:
     made = cover(covering)
     assert cover(covering) == made

@@ -196,10 +196,11 @@ async def fill_cover(desk: Desk, actor: Actor, cover_id: str, body: CoverFillBod
         cover = await _locked(records, actor.broker, cover_id)
         at_us = await records.now_us()
         deal = _deal(cover, body, at_us)
-        if await records.cover_fill_known(actor.broker, cover.contract.venue, body.reference):
-            raise RefusalError(CONFLICT, f"The deal {body.reference} was recorded before.")
         if await records.lock_book_position(actor.broker, cover.metal) is None:
             raise RefusalError(CONFLICT, f"The hedge book of {cover.metal.value} is not open.")
+        # With the lock: of two covers that are dealt at once, the second finds the reference of the first.
+        if await records.cover_fill_known(actor.broker, cover.contract.venue, body.reference):
+            raise RefusalError(CONFLICT, f"The deal {body.reference} was recorded before.")
         await records.add_cover_deal(cover, deal, at_us)
         state = "filled" if deal.fill.quantity_e8 == cover.quantity_e8 else "partly"
         await records.finish_cover(cover, state, body.reference, None, at_us)
