@@ -265,6 +265,22 @@ def test_orders_in_words(dealing: Dealing) -> None:
     )
 
 
+def test_a_repeated_call_does_not_read_as_a_second_deal(dealing: Dealing) -> None:
+    dealing.desk.do("PATCH", "/hedge/book/gold", {"policy": "book", "limit": "1000"})
+    contract = {"metal": "gold", "instrument": "GOLD", "lot": "100", "price_weight": "10"}
+    dealing.desk.do("PUT", "/hedge/contracts/GOLDM", contract)
+    cover = {"contract": "GOLDM", "side": "buy", "quantity": "2", "idempotency_key": "k1"}
+    dollars = {"side": "buy", "dollars": "1000", "rate": "92", "reference": "B1", "idempotency_key": "k1"}
+    for path, body, text in (
+        ("covers", cover, "cover made: buy 2 GOLDM"),
+        ("currency", dollars, "dollars for the gold book: buy 1,000 at 92, B1"),
+    ):
+        dealing.desk.do("POST", f"/hedge/{path}", body)
+        assert said(dealing.office) == text
+        dealing.desk.do("POST", f"/hedge/{path}", body)
+        assert said(dealing.office) == f"{text}; nothing new: it was recorded before"
+
+
 def test_references_are_of_known_kinds(dealing: Dealing) -> None:
     dealing.placed()
     entries = dealing.desk.all("/audit")

@@ -96,6 +96,7 @@ def tell_cover(what: str) -> Callable[[Told], Iterator[Sentence]]:
             f"cover {what}: {after['side']} {write_number(after['quantity'])} {after['contract']}",
             *deals,
             reason,
+            _again(told),
         ]
 
     return told_cover
@@ -110,7 +111,12 @@ def _part(deal: State, cover: State) -> str:
 def tell_currency_deal(told: Told) -> Iterator[Sentence]:
     after = told.after
     dealt = f"{after['side']} {write_number(after['dollars'])} at {write_number(after['rate'])}"
-    yield [f"dollars for the {after['metal']} book: {dealt}, {after['reference']}"]
+    yield [f"dollars for the {after['metal']} book: {dealt}, {after['reference']}", _again(told)]
+
+
+def _again(told: Told) -> str:
+    """Of a call that somebody repeated."""
+    return "; nothing new: it was recorded before" if told.before == told.after else ""
 
 
 def tell_statement(told: Told) -> Iterator[Sentence]:
