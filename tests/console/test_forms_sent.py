@@ -106,6 +106,22 @@ def test_a_deal_that_somebody_else_closed_meanwhile_is_not_asked_about(
             assert "this one is closed, by an admin" in asked.json()["contents"]
 
 
+def test_an_order_of_the_ticket_that_was_deleted_meanwhile_is_not_told_as_booked(
+    console: ConsoleProcess, dealing: Dealing
+) -> None:
+    with console_client(console, dealing.office) as at:
+        asked = {"login": "client", "symbol": "GOLD", "side": "buy", "quantity": "5"}
+        sent = at.fields(at.send("ticket/lock", asked).json()["reveal"])
+        assert "Booked: deal" in at.send("ticket/book", sent).json()["reveal"]
+        (order,) = dealing.desk.all("/orders?login_id=client")
+        dealing.do(order, "delete", {"reason": "entered twice"})
+        told = at.send("ticket/book", sent).json()[
+            "reveal"
+        ]  # Its answer was lost, and it is asked for again.
+        assert "Booked" not in told
+        assert "The order was deleted" in told
+
+
 def test_a_duty_entry_is_changed_and_removed_unless_it_priced_a_production_order(
     console: ConsoleProcess, dealing: Dealing
 ) -> None:

@@ -20,6 +20,7 @@ from bullion.desk.conversion import convert
 from bullion.desk.desk import View
 from bullion.desk.order_checks import remedy_of
 from bullion.desk.unreadable import is_unreadable
+from bullion.orders.status import Status
 from bullion.refusals.catalogue import ACCOUNT_INACTIVE, BOOKING_CONFLICT
 from bullion.refusals.desk import NOT_FOUND
 from bullion.refusals.refusal import Proof, RefusalCode, RefusalError
@@ -181,6 +182,8 @@ def _booked(visit: Visit, placed: Placed) -> Html:
     login = order["login_id"]
     if placed.pending:
         kind, heading = WAIT, "Waiting for the venue"
+    elif order["status"] == Status.DELETED:  # The call is a repeated one.
+        kind, heading = BAD, "The order was deleted"
     else:
         kind, heading = GOOD, f"Booked: deal {order['deal_no']}"
     what = el("a", f"Order {order['id']}", href=order_path(order["id"]))
