@@ -106,6 +106,23 @@ def test_a_deal_that_somebody_else_closed_meanwhile_is_not_asked_about(
             assert "this one is closed, by an admin" in asked.json()["contents"]
 
 
+def test_a_sale_is_not_said_to_return_to_the_stock(console: ConsoleProcess, dealing: Dealing) -> None:
+    dealing.desk.do("PATCH", "/symbols/GOLD", {"stock": "100"})
+    sold = dealing.placed(trade_type="sell", quantity="5")
+    bought = dealing.placed(quantity="5")
+    returned = "its weight returns to stock"
+    with console_client(console, dealing.office) as at:
+        for order in (sold, bought):
+            dealing.do(order, "close")
+            for action in ("complete", "delete"):
+                asked = at.client.get(f"/dialogs/orders/{action}?id={order['id']}").json()["contents"]
+                assert (returned in asked) == (order is bought)
+    for order in (sold, bought):
+        dealing.do(order, "delete", {"reason": "a trial"})
+    (gold,) = [each for each in dealing.desk.all("/symbols") if each["code"] == "GOLD"]
+    assert gold["stock"] == "100.0000"
+
+
 def test_an_order_of_the_ticket_that_was_deleted_meanwhile_is_not_told_as_booked(
     console: ConsoleProcess, dealing: Dealing
 ) -> None:

@@ -17,6 +17,7 @@ from bullion.desk.bodies import Body, CompleteBody, ConfirmBody, CoverBody, Dele
 from bullion.desk.desk import View
 from bullion.hedge.venues import abilities_of
 from bullion.metals.rupees import paise
+from bullion.metals.symbol import Side
 from bullion.orders.status import FINAL, Status
 from bullion.records.hedges import BROKEN
 from bullion.refusals.desk import CONFLICT
@@ -214,6 +215,12 @@ def _summary(order: View) -> str:
     return f"{what}, at {rupees(order['price'])}, total {rupees(order['total'])}."
 
 
+def _leaves(order: View) -> str:
+    """Only buys take from the stock."""
+    returns = ", and its weight returns to stock" if order["trade_type"] == Side.BUY else ""
+    return f"It leaves the client's position{returns}."
+
+
 async def _ask_refuse(visit: Visit) -> Dialog:
     order = await get_order(visit.desk, visit.actor, visit.param("id"))
     return Dialog(
@@ -338,7 +345,7 @@ async def _ask_complete(visit: Visit) -> Dialog:
         text=[
             _summary(order),
             await _market_line(visit, order["id"]),
-            "The deal is closed at this price. It leaves the position, and its weight returns to stock.",
+            f"The deal is closed at this price. {_leaves(order)}",
             "The result below is final.",
             _AT_ONCE,
         ],
@@ -396,7 +403,7 @@ async def _ask_delete(visit: Visit) -> Dialog:
         text=[
             _summary(order),
             el("strong", warning),
-            "It is deleted for good. It leaves the client's position, and its weight returns to stock.",
+            f"It is deleted for good. {_leaves(order)}",
             "You and the client can still read it.",
             _AT_ONCE,
         ],
