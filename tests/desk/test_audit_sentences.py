@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -211,6 +212,19 @@ def test_what_protects_prices_is_not_told_as_a_price(dealing: Dealing) -> None:
     assert confirmed({"refuse_crossed": False}) == (
         "crossed prices are traded; after confirming: orders at crossed prices are accepted"
     )
+
+
+def test_a_pin_of_the_rate_that_holds_is_told(office: Office) -> None:
+    now = datetime.now(UTC)
+    rate = {"bid": "150463", "ask": "150480.50", "at": (now - timedelta(seconds=1)).isoformat()}
+    until = (now + timedelta(hours=1)).isoformat(timespec="microseconds")
+    office.desk.do("PUT", "/rates/GOLD", rate)
+    office.desk.do("PUT", "/rates/GOLD", {**rate, "pin_until": until})
+    assert said(office) == (
+        f"rate of GOLD set to 1,50,463 / 1,50,480.5 (before 1,50,463 / 1,50,480.5), pinned until {until}"
+    )
+    office.desk.do("PUT", "/rates/GOLD", {**rate, "bid": "150000", "at": "2026-01-01T00:00:00Z"})
+    assert said(office) == "rate of GOLD not set: there was a newer one"
 
 
 def test_a_group_that_was_taken_back_is_told(office: Office) -> None:

@@ -131,7 +131,7 @@ def tell_rate(told: Told) -> Iterator[Sentence]:
         if "bid" in told.before
         else ""
     )
-    if was and all(told.before[name] == now[name] for name in ("bid", "ask", "at")):
+    if was and told.before == now:
         yield ["rate of ", ref, " not set: there was a newer one"]
     else:
         yield ["rate of ", ref, made, was, _pinned(now)]
