@@ -306,6 +306,24 @@ def test_a_price_that_moved_beyond_the_tolerance_is_not_booked(dealing: Dealing)
     assert book(dealing, again).json()["price"] == BUY_PRICE
 
 
+def test_a_locked_price_is_compared_for_the_same_weight(dealing: Dealing) -> None:
+    def quote(weight: str, **prices: str) -> None:
+        changes = {"quoted_weight": weight, "pricing": {"kind": "fixed", **prices}}
+        asked = dealing.desk.patch("/symbols/GOLD", json=changes)
+        if asked.status_code == 409:
+            confirm = asked.json()["detail"]["fingerprint"]
+            dealing.desk.do("PATCH", f"/symbols/GOLD?confirm={confirm}", changes)
+
+    first, second = lock(dealing), lock(dealing)
+    quote("1", buy="71240", sell="71230")  # Ten times as high.
+    with nothing_changed(dealing.desk):
+        refused = refusal(book(dealing, first), 409, "price_moved")
+    assert "712400.00" in refused
+    quote("1", buy="7124", sell="7123")
+    order = book(dealing, second).json()
+    assert (order["price"], order["total"]) == (BUY_PRICE, "712400.00")
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [

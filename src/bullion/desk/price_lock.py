@@ -16,6 +16,8 @@ from bullion.booking.attempt import OrderAttempt, OrderCheck
 from bullion.booking.decide import moved
 from bullion.booking.production import Production
 from bullion.keys.hashing import Hasher
+from bullion.metals.rounding import half_up
+from bullion.metals.weight import weight_e4
 from bullion.orders.instant import instant_text
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Priced, Refusal, Verdict
@@ -74,6 +76,10 @@ def locked_anatomy(price_anatomy: str, now_us: int) -> str:
     return _encode({**msgspec.json.decode(price_anatomy), "locked_at": instant_text(now_us)}).decode()
 
 
+def _quoted_weight_e4(price_anatomy: str) -> int:
+    return weight_e4(msgspec.json.decode(price_anatomy)["quoted_weight"])
+
+
 @dataclass(frozen=True, slots=True)
 class LockedOrderCheck:
     """The `OrderCheck` of an order at a locked price."""
@@ -90,9 +96,16 @@ class LockedOrderCheck:
         now_us = self.production.now_us()
         if now_us > lock.until_us:
             return Refusal(LOCK_EXPIRED, compared={"until_us": lock.until_us, "now_us": now_us})
-        if moved(verdict, attempt.asked.expected_price):
-            return verdict  # The queue compares the same two prices, refuses the order and settles its key.
-        return self._locked(verdict)
+        live = self._for_locked_weight(verdict)
+        if moved(live, attempt.asked.expected_price):
+            return live  # The queue compares the same two prices, refuses the order and settles its key.
+        return self._locked(live)
+
+    def _for_locked_weight(self, live: Priced) -> Priced:
+        """The live price for the weight of the locked one: the desk may have changed the symbol since."""
+        locked_e4, live_e4 = (_quoted_weight_e4(each.price_anatomy) for each in (self.lock, live))
+        price_paise = half_up(live.price_paise * locked_e4, live_e4)
+        return msgspec.structs.replace(live, price_paise=price_paise)
 
     def _locked(self, live: Priced) -> Priced:
         lock = self.lock
