@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.support.console import ConsoleProcess
-from tests.support.console_client import ConsoleClient, console_client
+from tests.support.console_client import ConsoleClient, console_client, text_of
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Office, nothing_changed
 from tests.support.node import until
@@ -104,6 +104,18 @@ def test_a_deal_that_somebody_else_closed_meanwhile_is_not_asked_about(
             asked = at.client.get(f"/dialogs/orders/{action}?id={order['id']}")
             assert asked.status_code == 409, asked.text
             assert "this one is closed, by an admin" in asked.json()["contents"]
+
+
+def test_a_break_of_a_part_says_what_was_not_filled(console: ConsoleProcess, dealing: Dealing) -> None:
+    dealing.venue(mode="fill", fill_percent=50)
+    order = dealing.placed(quantity="1000")
+    dealing.venue(mode="refuse", fill_percent=100)
+    until(lambda: dealing.order(order)["hedge"]["rest"]["state"] == "partly_covered", within_s=30)
+    dealing.do(order, "delete", {"reason": "a mistake"})
+    left = float(dealing.order(order)["hedge"]["rest"]["quantity"])
+    with console_client(console, dealing.office) as at:
+        asked = at.client.get(f"/dialogs/orders/resolve?id={order['id']}").json()["contents"]
+        assert f"The venue has not filled {left:g} g of it." in text_of(asked)
 
 
 def test_a_sale_is_not_said_to_return_to_the_stock(console: ConsoleProcess, dealing: Dealing) -> None:

@@ -69,7 +69,12 @@ def test_the_order_may_be_refused(dealing: Dealing) -> None:
 def test_a_partly_covered_order_that_is_deleted_is_a_break(dealing: Dealing) -> None:
     order = partly_covered(dealing)
     dealing.do(order, "delete", {"reason": "a mistake"})
-    assert order["id"] in [each["order_id"] for each in dealing.desk.all("/hedge/breaks")]
+    (found,) = [each for each in dealing.desk.all("/hedge/breaks") if each["order_id"] == order["id"]]
+    filled = 1000 - float(rest_of(dealing, order)["quantity"])
+    assert 0 < filled < 1000
+    assert found["words"].startswith(f"{filled:.4f} g of it are covered: ")  # And not all of the quantity.
+    resolved = dealing.desk.do("POST", f"/hedge/breaks/{order['id']}/resolve", {"note": "sold back"})
+    assert resolved["words"] == found["words"]
 
 
 @pytest.mark.parametrize("action", ["take", "again", "refuse"])

@@ -99,13 +99,23 @@ async def _resolve_execution(
 
 def break_view(each: OrderHedge) -> View:
     hedge = hedge_view(each.hedge)
-    told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
+    told = ("instrument", "outcome", "execution_id", "answered_at", "resolved_by", "resolution")
     return {
         "break_id": each.account_order.order.id,
         "reason": CONTRADICTS_ORDER,
         **order_view(each.account_order),
         **{name: hedge[name] for name in told},
+        "words": _order_words(each),
     }
+
+
+def _order_words(each: OrderHedge) -> str | None:
+    """What the venue says, and of an order that was filled in part, how much of it there is to trade back."""
+    hedge, order = each.hedge, each.account_order.order
+    if hedge.outcome != CONFIRMED or hedge.rest is None:
+        return hedge.words
+    filled = f"{weight_text(order.asked.quantity_e4 - hedge.rest.quantity_e4)} {order.metal.unit}"
+    return ": ".join(filter(None, (f"{filled} of it are covered", hedge.words)))
 
 
 async def _execution_view(records: Records, broker: str, each: UnmatchedBreak) -> View:

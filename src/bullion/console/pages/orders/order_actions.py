@@ -428,13 +428,17 @@ async def _ask_cover(visit: Visit) -> Dialog:
         title="What happens to the rest?",
         text=[
             _summary(order),
-            f"The venue has not filled {weight(rest['quantity'], rest['unit'])} of it.",
+            _unfilled(rest),
             f"Its last answer is: {order['hedge']['words']}",
             _AT_ONCE,
         ],
         confirm="Decide",
         values={"rest": "take", **seen(_shown(order))},
     )
+
+
+def _unfilled(rest: View) -> str:
+    return f"The venue has not filled {weight(rest['quantity'], rest['unit'])} of it."
 
 
 async def _decide_rest(visit: Visit) -> Result:
@@ -448,11 +452,13 @@ async def _ask_resolve(visit: Visit) -> Dialog:
     order = await get_order(visit.desk, visit.actor, visit.param("id"))
     if not _has_break(order):
         raise RefusalError(CONFLICT, "There is no break on this order.")
+    rest = order["hedge"]["rest"]
     return Dialog(
         title="Settle the break?",
         text=[
             _summary(order),
             f"The order is {order['status']}, and the venue's last answer is: {order['hedge']['words']}",
+            *([_unfilled(rest)] if rest is not None else []),
             "Nothing is corrected by itself: settle it with the venue first, then note what was done.",
             "The break leaves the overview, and the order stays as it is.",
             _AT_ONCE,
