@@ -72,6 +72,34 @@ async def test_a_commit_that_never_arrives_is_an_unknown_outcome_too(
     assert not await there(engine)
 
 
+async def test_a_server_that_became_read_only_cannot_write_until_it_is_writable_again(
+    postgres: Postgres,
+) -> None:
+    assert postgres.sql("SELECT 1")  # There can be one.
+    server = Postgres().make()
+    engine = PostgresEngine(server.new_database())
+
+    async def becomes(state: str) -> None:
+        server.sql(f"ALTER SYSTEM SET default_transaction_read_only = {state}")
+        server.sql("SELECT pg_reload_conf()")
+        async with asyncio.timeout(5):
+            while await engine.can_write() != (state == "off"):
+                await asyncio.sleep(0.05)
+
+    try:
+        await engine.open()
+        await engine.migrate()
+        await becomes("on")
+        with pytest.raises(StoreUnavailable, match="read-only"):
+            await engine.write("refused", put)
+        assert not await there(engine)
+        await becomes("off")
+        await engine.write("accepted", put)
+    finally:
+        await engine.close()
+        server.remove()
+
+
 async def test_a_line_cut_before_the_commit_wrote_nothing(engine: PostgresEngine, address: str) -> None:
     async with through_a_line(address) as (cut, line):
         line.cut_before = lambda data: b"INSERT INTO deployment" in data

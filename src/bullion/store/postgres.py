@@ -210,8 +210,12 @@ class PostgresEngine:
             return await postgres_migration.levels_in_use(connection)
 
     async def can_write(self) -> bool:
-        """A PostgreSQL that cannot write does not answer for long, and reads show that."""
-        return True
+        """A server may be made read-only while connections are open, as hosts do when a disk is full.
+
+        One that cannot write for another reason does not answer for long, and reads show that.
+        """
+        row = await self.one("takes_writes")
+        return row is not None and row["writable"]
 
     async def write(
         self,

@@ -47,6 +47,9 @@ DELETE FROM deployment WHERE name = $1
 -- What nodes say about themselves: the names that begin with "node ".
 SELECT name, value FROM deployment WHERE name LIKE 'node %'
 
+-- name: takes_writes (postgres)
+SELECT current_setting('transaction_read_only') = 'off' AS writable
+
 -- name: schema_step
 SELECT max(number) AS number FROM migrations
 
