@@ -8,7 +8,9 @@ from time import monotonic
 
 import hiredis
 
-from bullion.budgets.redis_link import LinkDown, RedisLink, packed
+from bullion.budgets.memory import MemoryLimiter
+from bullion.budgets.redis import RedisLimiter
+from bullion.budgets.redis_link import LinkDown, RedisLink
 from bullion.faults import StoreFault
 from bullion.hedge.venue import FIX
 from bullion.hedge.venues import abilities_of
@@ -154,18 +156,20 @@ async def _redis(settings: Settings) -> Finding:
             "redis", ok=True, message="not set; rate limits are counted in memory, for one node only."
         )
     link = RedisLink(settings.redis_url, answer_s=_REDIS_S)
+    limiter = RedisLimiter(link, MemoryLimiter())
     running = asyncio.create_task(link.run())
     try:
         async with asyncio.timeout(_REDIS_S):
             while True:
+                await link.tried.wait()
                 try:
-                    # A write, because a replica answers reads but takes no writes.
-                    await link.send(packed("SET", "bullion:doctor", "1", "PX", "1000"))
+                    # A call, because a Redis that cannot count may answer everything else.
+                    await limiter.probe()
                 except LinkDown:
                     await asyncio.sleep(0.05)
                 else:
                     return Finding("redis", ok=True, message="answers.")
-    except (TimeoutError, hiredis.ReplyError) as error:
+    except (TimeoutError, hiredis.ReplyError, ValueError) as error:
         why = str(error) or link.why_down
         return Finding(
             "redis",

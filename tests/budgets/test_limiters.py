@@ -396,6 +396,30 @@ async def test_rubbish_is_a_ruled_answer(kind: str) -> None:
         await answering(link)
 
 
+async def test_a_redis_that_answers_and_cannot_count_is_not_up_even_if_nobody_calls(
+    own_redis: Redis, shared: RedisLimiter
+) -> None:
+    async def becomes(*, up: bool) -> None:
+        async with asyncio.timeout(5):
+            while shared.up != up:
+                await asyncio.sleep(0.05)
+
+    watching = asyncio.create_task(shared.watch())
+    try:
+        await becomes(up=True)
+        own_redis.command("CONFIG", "SET", "maxmemory", "1")
+        await becomes(up=False)
+        assert shared.failures == 0
+        with pytest.raises(LimiterUnavailable):
+            await shared.take(NOBODY, failed=False, charges=[Charge("a", 1, 60)])
+        assert shared.failures == 1
+        own_redis.command("CONFIG", "SET", "maxmemory", "0")
+        await becomes(up=True)
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
 async def test_password_and_database_of_the_address_are_used(own_redis: Redis) -> None:
     own_redis.command("CONFIG", "SET", "requirepass", "a/secret@word")
     async with connected(f"redis://:a%2Fsecret%40word@127.0.0.1:{own_redis.port}/3") as link:

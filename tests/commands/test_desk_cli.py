@@ -353,6 +353,17 @@ def test_the_doctor_beside_a_running_service(
         done = Shell(tmp_path, node.settings).run("doctor")
     assert done.returncode == 0
     assert "redis: answers." in done.stdout
+    assert not done.stderr
+
+
+def test_the_doctor_tries_what_a_call_needs_of_redis(prepared: Shell, redis: Redis) -> None:
+    redis.command("ACL", "SETUSER", "timid", "on", ">secret", "~*", "+@all", "-@scripting")
+    try:
+        done = prepared.run("doctor", BULLION_REDIS_URL=redis.url.replace("//", "//timid:secret@"))
+    finally:
+        redis.command("ACL", "DELUSER", "timid")
+    assert done.returncode == 1
+    assert "BAD  redis: cannot be used (NOPERM" in done.stdout
 
 
 def test_commands_and_the_doctor_tell_what_cannot_be_read(prepared: Shell) -> None:

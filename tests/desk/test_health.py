@@ -5,6 +5,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from tests.support.command import bullion
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
@@ -76,6 +78,23 @@ def test_each_instrument_that_a_traded_symbol_needs_has_a_light(office: Office) 
     # Nobody needs the rate of a symbol that is not traded.
     desk.do("PUT", "/symbols/GOLD", {**by_metal, "trading": False})
     assert "METAL" not in {each["name"] for each in lights(desk)}
+
+
+def test_redis_that_answers_and_cannot_count(redis: Redis, tmp_path: Path) -> None:
+    assert redis.command("PING") == "+PONG\r\n"  # There can be one.
+    own = Redis().start()
+    try:
+        settings = {"BULLION_FEED": "desk", "BULLION_REDIS_URL": own.url}
+        with running(tmp_path, **settings) as node, first_caller(node) as desk:
+            until(lambda: light(desk, "Limiter")["text"] == "counts in Redis", within_s=WITHIN_S)
+            own.command("CONFIG", "SET", "maxmemory", "1")
+            until(lambda: light(desk, "Limiter")["state"] == "bad", within_s=WITHIN_S)
+            assert 'bullion_limiter_up{kind="redis"} 0.0' in httpx.get(f"{node.desk_url}/metrics").text
+            assert len(node.entries("rate_limiter_failed")) == 1
+            own.command("CONFIG", "SET", "maxmemory", "0")
+            until(lambda: light(desk, "Limiter")["state"] == "ok", within_s=WITHIN_S)
+    finally:
+        own.remove()
 
 
 def test_redis_that_is_cut_off_and_a_node_that_was_killed(redis: Redis, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Rate limits counted in Redis for all nodes: one script and one round trip per call."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha1
 from importlib.resources import files
@@ -19,6 +21,9 @@ _SCRIPT_SHA = sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
 _US_PER_S = 1_000_000
 _MS_PER_S = 1_000
 _LOG_REPAIRED_EVERY_S = 60
+_PROBE_EVERY_S = 1.0
+_PROBE_FAILURES, _PROBE = Charge("probe failures", 1, 1), Charge("probe", 1_000_000, 1)
+_FAILURES = (LinkDown, hiredis.ReplyError, ValueError)
 
 _log = structlog.get_logger("redis")
 
@@ -34,8 +39,26 @@ class RedisLimiter:
         self._memory = memory
         self.failures = 0
         """How many calls could not be counted."""
-        self._log_errors = True
+        self._counted = True
+        """Whether the last call could be counted."""
         self._log_repaired_at_s = 0.0
+
+    @property
+    def up(self) -> bool:
+        """Whether calls can be counted. A Redis that is full, or forbids the script, is still connected."""
+        return self._link.connected and self._counted
+
+    async def watch(self) -> None:
+        """Probe it for as long as the node runs, also if nobody calls."""
+        while True:
+            if self._link.connected:
+                with suppress(*_FAILURES):
+                    await self.probe()
+            await asyncio.sleep(_PROBE_EVERY_S)
+
+    async def probe(self) -> None:
+        """Count a call of nobody's. LinkDown, ReplyError or ValueError if that fails."""
+        await self._count(_PROBE_FAILURES, failed=False, charges=(_PROBE,))
 
     def throttled(self, failures: Charge) -> Throttled | None:
         return self._memory.throttled(failures)
@@ -47,29 +70,36 @@ class RedisLimiter:
         if known is not None:
             return known
         try:
-            outcome, repaired = _outcome(await self._run(failures, failed, tuple(charges)))
-        except (LinkDown, hiredis.ReplyError, ValueError) as error:
-            if isinstance(error, ValueError):
-                self._link.reconnect("an answer that makes no sense")
-            elif "READONLY" in str(error):  # The master became a replica while we were connected.
-                self._link.reconnect("it became a replica")
+            outcome, repaired = await self._count(failures, failed=failed, charges=tuple(charges))
+        except _FAILURES as error:
             self.failures += 1
-            self._log_error(error)
             if charges:
                 raise LimiterUnavailable(str(error)) from error
             return await self._memory.take(failures, failed=failed)
-        self._log_errors = True
         if repaired:
             self._log_repaired((failures, *charges)[repaired - 1])
         if failed and isinstance(outcome, Allowed):
             await self._memory.take(failures, failed=True)
         return outcome
 
-    def _log_error(self, error: Exception) -> None:
-        """Log once each time it stops working: a Redis that answers with errors is still connected."""
-        if self._log_errors:
-            _log.error("rate_limiter_failed", error=repr(error))
-        self._log_errors = False
+    async def _count(
+        self, failures: Charge, *, failed: bool, charges: tuple[Charge, ...]
+    ) -> tuple[Allowed | Throttled | Exceeded, int]:
+        """The outcome, and which of the keys was repaired: see `_outcome`."""
+        try:
+            answer = _outcome(await self._run(failures, failed, charges))
+        except _FAILURES as error:
+            if isinstance(error, ValueError):
+                self._link.reconnect("an answer that makes no sense")
+            elif "READONLY" in str(error):  # The master became a replica while we were connected.
+                self._link.reconnect("it became a replica")
+            if self._counted:  # Log once each time it stops working.
+                _log.error("rate_limiter_failed", error=repr(error))
+            self._counted = False
+            raise
+        if charges:  # Otherwise nothing may have been written: a Redis that is full answers that.
+            self._counted = True
+        return answer
 
     def _log_repaired(self, charge: Charge) -> None:
         """At most once a minute: a program that writes to our keys may do so again and again."""

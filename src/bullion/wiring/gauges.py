@@ -22,7 +22,6 @@ from bullion.booking.hedge_requests import HedgeBacklog
 from bullion.booking.queue import BookingQueue
 from bullion.budgets.limiter import Limiter
 from bullion.budgets.redis import RedisLimiter
-from bullion.budgets.redis_link import RedisLink
 from bullion.catalogue.catalogue import US_PER_S
 from bullion.faults import StoreFault
 from bullion.last_success import last_successes
@@ -227,7 +226,7 @@ class NodeGauges:
         registry: CollectorRegistry,
         trading: Trading,
         engine: StoreEngine,
-        limiter: tuple[Limiter, RedisLink | None],
+        limiter: Limiter,
         hedges: HedgeGauges,
         checks: Checks,
     ) -> None:
@@ -287,7 +286,7 @@ class NodeGauges:
         build.labels(__version__, platform.python_version(), self._engine_name).set(1)
         self._publications = [
             *self._booking_publications(),
-            *self._limiter_publications(*limiter),
+            *self._limiter_publications(limiter),
             *self._pool_publications(),
         ]
 
@@ -386,16 +385,16 @@ class NodeGauges:
         queues: Mapping[str, BookingQueue] = self._trading.queues
         return [of_queue(environment, queue) for environment, queue in queues.items()]
 
-    def _limiter_publications(self, limiter: Limiter, link: RedisLink | None) -> list[Callable[[], None]]:
+    def _limiter_publications(self, limiter: Limiter) -> list[Callable[[], None]]:
         up = self._gauge("bullion_limiter_up", "Whether calls can be counted.", ["kind"], _LEAST)
-        if link is None or not isinstance(limiter, RedisLimiter):
+        if not isinstance(limiter, RedisLimiter):
             return [lambda: up.labels("memory").set(1)]
         failures = CounterCopy(
             Counter("bullion_limiter_failures", "Calls that could not be counted.", registry=self._registry)
         )
 
         def publish() -> None:
-            up.labels("redis").set(link.connected)
+            up.labels("redis").set(limiter.up)
             failures.update(limiter.failures)
 
         return [publish]

@@ -8,7 +8,7 @@ from bullion.settings import Settings
 
 
 def make_limiter(settings: Settings) -> tuple[Limiter, RedisLink | None]:
-    """The caller must await the link's `run` in the background."""
+    """The caller must await the link's `run` and the limiter's `watch` in the background."""
     if settings.redis_url is None:
         return MemoryLimiter(), None
     link = RedisLink(settings.redis_url)

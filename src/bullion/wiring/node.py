@@ -30,6 +30,7 @@ from bullion.api.scenarios import Scenarios
 from bullion.api.tracer import Tracer
 from bullion.api.webhooks import Webhooks
 from bullion.api.wire.events import event_json
+from bullion.budgets.redis import RedisLimiter
 from bullion.budgets.redis_link import RedisLink
 from bullion.desk.authenticator import DeskAuthenticator
 from bullion.desk.desk import Desk
@@ -149,13 +150,13 @@ async def open_node(
                 fresh = current = False
             return {"store": fresh, "schema": current, "catalogue": catalogue.loaded}
 
-        state = NodeState(settings, trading, link)
+        state = NodeState(settings, trading, limiter)
         reports = NodeReports(store.engine, trading.holder, catalogue.now_us, state.report)
         live_feed = None
         if settings.feed == "live":
             market = _market(settings)
             live_feed = make_live_feed(live_rates or market.feed, market, trading, store.engine)
-        gauges = NodeGauges(metrics.registry, trading, store.engine, (limiter, link), hedge_gauges, checks)
+        gauges = NodeGauges(metrics.registry, trading, store.engine, limiter, hedge_gauges, checks)
         if live_feed is not None:
             gauges.also(partial(FeedGauges(metrics.registry).publish, live_feed, catalogue.now_us))
         if trading.fix_lines is not None:
@@ -247,6 +248,7 @@ async def open_node(
             delivery.run(),
         ]
         tasks += [store.records.run(), *([link.run()] if link else []), *_simulated_feed(settings, trading)]
+        tasks += [limiter.watch()] if isinstance(limiter, RedisLimiter) else []
         tasks += [live_feed.run()] if live_feed else []
         async with run_in_background(*tasks):
             await _first_checks(trading, link)

@@ -3,7 +3,8 @@
 from collections.abc import Hashable
 from socket import gethostname
 
-from bullion.budgets.redis_link import RedisLink
+from bullion.budgets.limiter import Limiter
+from bullion.budgets.redis import RedisLimiter
 from bullion.hedge.venue import Tradeability
 from bullion.records.node_report import NodeReport
 from bullion.settings import Settings
@@ -12,15 +13,15 @@ from .trading import Trading
 
 
 class NodeState:
-    def __init__(self, settings: Settings, trading: Trading, link: RedisLink | None) -> None:
+    def __init__(self, settings: Settings, trading: Trading, limiter: Limiter) -> None:
         self._place = f"{gethostname()}:{settings.port}"
         self._workers = settings.workers
         self._trading = trading
-        self._link = link
+        self._shared_limiter = limiter if isinstance(limiter, RedisLimiter) else None
         self._wrong_since: dict[Hashable, int] = {}
 
     def report(self, now_us: int) -> NodeReport:
-        trading, link = self._trading, self._link
+        trading, limiter = self._trading, self._shared_limiter
         down = {
             broker: self._since(("venue", broker), now_us, wrong=not trading.venue_watch.reachable(broker))
             for broker in trading.catalogue.brokers
@@ -32,8 +33,8 @@ class NodeState:
             workers=self._workers,
             venue_down_us={broker: since for broker, since in down.items() if since is not None},
             not_tradable_us={broker: since for broker, since in not_tradable.items() if since},
-            limiter="memory" if link is None else "redis",
-            limiter_down_us=self._since("limiter", now_us, wrong=link is not None and not link.connected),
+            limiter="memory" if limiter is None else "redis",
+            limiter_down_us=self._since("limiter", now_us, wrong=limiter is not None and not limiter.up),
             schema_unfit_us=self._since("schema", now_us, wrong=not trading.schema_current),
         )
 

@@ -367,10 +367,11 @@ def _limiter(fresh: Sequence[NodeReport]) -> _Light:
             LIMITER,
             name,
             ACT_NOW,
-            "Redis does not answer: orders are refused",
+            "Redis does not count: orders are refused",
             "Orders are refused with rate_limiter_unavailable, because they cannot be counted. Reads go on, "
             "uncounted.",
-            "Start Redis, or correct BULLION_REDIS_URL. Nodes connect again by themselves.",
+            "Start Redis, or correct BULLION_REDIS_URL. If it runs, it may be full: see the log of nodes. "
+            "Nodes connect again by themselves.",
             min(down),
         )
     if not fresh:
