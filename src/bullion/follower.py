@@ -7,7 +7,7 @@ from time import monotonic
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 _POLL_S = 0.25
 """Even without notifications, memory is never older than this plus one read."""
@@ -47,6 +47,7 @@ class Follower:
 
     async def run(self) -> None:
         """Follow the store in the background, until cancelled."""
+        note_start(self._what)
         read_s = monotonic()
         while True:
             try:

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 _EVERY_S = 2.0
 
@@ -48,6 +48,7 @@ class BookKeeping:
 
     async def run(self) -> None:
         """In the background, until cancelled."""
+        note_start("book_keeping")
         while True:
             more = False
             try:

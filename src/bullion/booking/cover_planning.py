@@ -17,7 +17,7 @@ from bullion.hedge.book.position import Position
 from bullion.hedge.book.profit import Mark
 from bullion.hedge.book.rules import Rule
 from bullion.hedge.contract import AUTO, Contract
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.rates.duty import duty_day
 
 PLANNER = "planner"
@@ -202,6 +202,7 @@ class CoverPlanning:
 
     async def run(self) -> None:
         """Plan in the background, until cancelled."""
+        note_start("cover_planning")
         while True:
             try:
                 await self.plan()

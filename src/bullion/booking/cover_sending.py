@@ -31,7 +31,7 @@ from bullion.hedge.venue import (
     Venue,
     VenueUnreachable,
 )
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 from .venue_calls import CALL_S, US_PER_S, call_venue, pause_us
 
@@ -100,6 +100,7 @@ class CoverSending:
 
     async def run(self) -> None:
         """Handle covers that are due, in the background, until cancelled."""
+        note_start("cover_sending")
         while True:
             try:
                 await self.settle()

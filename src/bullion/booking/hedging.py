@@ -26,7 +26,7 @@ from bullion.hedge.venue import (
     Venue,
     VenueUnreachable,
 )
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.orders.order import Order
 from bullion.orders.status import Status
 
@@ -98,6 +98,8 @@ class Hedging:
 
     async def run(self) -> None:
         """Finish requests that this or another node left, in the background, until cancelled."""
+        note_start("hedging")
+        note_start("hedge_watch")
         for turn in itertools.count():
             await self._try(self.settle, "hedging")
             if turn % _WATCH_EVERY_TURNS == 0:  # Also if settling fails.
@@ -110,6 +112,7 @@ class Hedging:
 
         Apart from `run`: a venue that does not answer must not keep them waiting.
         """
+        note_start("book_review")
         while True:
             await self._try(self._review, "book_review")
             await asyncio.sleep(_EVERY_S)

@@ -22,7 +22,7 @@ from bullion.hedge.venue import (
     VenueUnreachable,
     cancelled_by_adapter,
 )
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.metals.metal import Metal
 
 from .attempt import ToHedge
@@ -111,6 +111,7 @@ class Reconciliation:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("reconciliation")
         turns = asyncio.Semaphore(_BROKERS_AT_ONCE)
         while True:
             more = await asyncio.gather(*(self._try(broker, turns) for broker in list(self._brokers())))

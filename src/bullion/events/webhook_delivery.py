@@ -18,7 +18,7 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.keys.encryption import Cipher, NotDecryptable
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 from .event import AccountEvent, EventsGone
 from .reader import EventReader
@@ -156,6 +156,7 @@ class WebhookDelivery:
 
     async def run(self) -> None:
         """Deliver in the background, until cancelled."""
+        note_start("webhook_delivery")
         try:
             while True:
                 try:

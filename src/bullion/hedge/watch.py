@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import structlog
 
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 from .venue import Tradeability, Venue, cancelled_by_adapter
 
@@ -65,6 +65,7 @@ class VenueWatch:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("venue_watch")
         while True:
             await self.check()
             await asyncio.sleep(_EVERY_S)

@@ -14,7 +14,7 @@ import structlog
 from bullion.accounts.switches import Switches
 from bullion.catalogue.catalogue import Catalogue
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.metals.symbol import Symbol
 from bullion.rates.board import Board
 from bullion.rates.candle import Candle, CandleStore, Step, SymbolCandle, minute_begin_s
@@ -63,6 +63,7 @@ class RateSampler:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("rate_samples")
         while True:
             await asyncio.sleep(_EVERY_S)
             try:

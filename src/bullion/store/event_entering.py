@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 from .account_events import enter_event
 from .engine import Engine, Row, Transaction
@@ -40,6 +40,7 @@ class EventEntering:
 
     async def run(self) -> None:
         """Until cancelled."""
+        note_start("events")
         entered = -1
         while True:
             serial = self._serial()

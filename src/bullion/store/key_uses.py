@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 
 from .engine import Engine, Transaction
 
@@ -48,6 +48,7 @@ class KeyUses:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("key_uses")
         while True:
             await asyncio.sleep(_EVERY_S)
             await self.write()

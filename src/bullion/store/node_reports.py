@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.records.node_report import FORGOTTEN_US, NodeReport
 
 from .engine import Engine, Transaction
@@ -34,6 +34,7 @@ class NodeReports:
 
     async def run(self) -> None:
         """Run for as long as the node does. A change is written at once, and otherwise every two seconds."""
+        note_start("node_report")
         while True:
             report = self._report(self._now_us())
             before = self._written

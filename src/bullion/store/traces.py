@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import AlreadyExists, StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.orders.trace import Trace
 
 from . import prepared_queries
@@ -44,6 +44,7 @@ class StoredTraces:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("traces")
         while True:
             await asyncio.sleep(_WRITE_EVERY_S)
             await self.write()

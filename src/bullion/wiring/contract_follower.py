@@ -7,7 +7,7 @@ import structlog
 
 from bullion.faults import StoreFault
 from bullion.hedge.contract import Contract
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.store.records import RecordStore
 
 _EVERY_S = 1.0
@@ -30,6 +30,7 @@ class ContractFollower:
 
     async def run(self) -> None:
         """Read them again in the background, until cancelled."""
+        note_start("contracts")
         while True:
             try:
                 await self.refresh()

@@ -254,7 +254,7 @@ class NodeGauges:
         )
         self._tasks = self._gauge(
             "bullion_task_success_timestamp_seconds",
-            "When each background task last succeeded.",
+            "When each background task last succeeded; if it has not yet, when it began.",
             ["task"],
             _LEAST,
         )

@@ -9,7 +9,7 @@ import asyncio
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.store.engine import Engine
 from bullion.store.schema import SchemaMismatch
 
@@ -44,6 +44,7 @@ class SchemaWatch:
 
     async def run(self) -> None:
         """Run for as long as the node does."""
+        note_start("schema")
         while True:
             await self.check()
             await asyncio.sleep(_EVERY_S)

@@ -7,7 +7,7 @@ from typing import Protocol
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.rates.board import MARKET, Board
 from bullion.rates.source import TickPublisher
 from bullion.rates.tick import Tick
@@ -41,6 +41,7 @@ class FeedRunner:
 
     async def run(self) -> None:
         """Publish in the background while this node has the lease, until cancelled."""
+        note_start("feed")
         while True:
             try:
                 if not self._running:

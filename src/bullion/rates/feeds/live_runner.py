@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from bullion.faults import StoreFault
-from bullion.last_success import note_success
+from bullion.last_success import note_start, note_success
 from bullion.rates.board import MARKET, Board
 from bullion.rates.source import TickPublisher
 
@@ -92,6 +92,7 @@ class LiveFeedRunner:
 
     async def run(self) -> None:
         """Run for as long as the node does. Only the holder of the lease is connected."""
+        note_start("feed")
         while True:
             if await self._publish(empty=True) and await self._resume():
                 await self._hold()

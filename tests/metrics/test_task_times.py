@@ -1,0 +1,29 @@
+"""When background tasks last succeeded: also of one that has not since the node started."""
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.support.migrated_store import copy_migrated
+from tests.support.node import Node, running, until
+
+
+def successes(node: Node) -> dict[str, float]:
+    families = text_string_to_metric_families(httpx.get(f"{node.desk_url}/metrics").text)
+    (found,) = [each for each in families if each.name == "bullion_task_success_timestamp_seconds"]
+    return {sample.labels["task"]: sample.value for sample in found.samples}
+
+
+def test_a_task_that_fails_from_the_start_has_the_time_of_the_start(tmp_path: Path) -> None:
+    copy_migrated(tmp_path / "var" / "bullion.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+        store.execute("ALTER TABLE book_rules RENAME TO away")
+    with running(tmp_path) as node:
+        until(lambda: node.entries("cover_planning_failed"), within_s=5)
+        begun = successes(node)
+        until(lambda: successes(node)["hedging"] > begun["hedging"] + 2, within_s=10)
+        assert abs(successes(node)["cover_planning"] - begun["cover_planning"]) < 0.5
+        assert begun["hedging"] - 10 < begun["cover_planning"] < begun["hedging"] + 1
