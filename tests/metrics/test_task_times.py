@@ -27,3 +27,17 @@ def test_a_task_that_fails_from_the_start_has_the_time_of_the_start(tmp_path: Pa
         until(lambda: successes(node)["hedging"] > begun["hedging"] + 2, within_s=10)
         assert abs(successes(node)["cover_planning"] - begun["cover_planning"]) < 0.5
         assert begun["hedging"] - 10 < begun["cover_planning"] < begun["hedging"] + 1
+
+
+def test_a_broker_that_cannot_be_compared_is_not_hidden_by_another_one(tmp_path: Path) -> None:
+    copy_migrated(tmp_path / "var" / "bullion.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+        store.execute(
+            "INSERT INTO execution_cursors (venue, broker, position) VALUES ('simulated', 'main', 'x')"
+        )
+    with running(tmp_path) as node, node.desk() as desk:
+        desk.do("PUT", "/brokers/other", {"name": "Other"})
+        until(lambda: len(node.entries("reconciliation_failed")) > 1, within_s=10)
+        begun = successes(node)
+        until(lambda: successes(node)["hedging"] > begun["hedging"] + 4, within_s=10)
+        assert abs(successes(node)["reconciliation"] - begun["reconciliation"]) < 0.5

@@ -115,21 +115,22 @@ class Reconciliation:
         turns = asyncio.Semaphore(_BROKERS_AT_ONCE)
         while True:
             more = await asyncio.gather(*(self._try(broker, turns) for broker in list(self._brokers())))
+            if None not in more:
+                note_success("reconciliation")
             await asyncio.sleep(0 if any(more) else EVERY_S)
 
-    async def _try(self, broker: str, turns: asyncio.Semaphore) -> bool:
+    async def _try(self, broker: str, turns: asyncio.Semaphore) -> bool | None:
+        """Whether there may be more; None if the broker's executions could not be compared."""
         try:
             async with turns:
-                more = await self.reconcile(broker)
-                note_success("reconciliation")
-                return more
+                return await self.reconcile(broker)
         except VenueUnreachable:
-            return False  # `VenueWatch` logs it.
+            pass  # `VenueWatch` logs it.
         except StoreFault as fault:
             _log.warning("reconciliation_failed", broker=broker, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the cursor stays, and the next turn tries again
             _log.exception("reconciliation_failed", broker=broker)
-        return False
+        return None
 
     async def reconcile(self, broker: str) -> bool:
         """Compare one page of a broker's executions. Returns whether there may be more."""
