@@ -66,6 +66,30 @@ def test_a_hedge_book_is_shown_against_its_limit() -> None:
     assert registry.get_sample_value("bullion_book_not_counted", gold) == 0
 
 
+def test_what_is_not_known_of_a_book_any_more_is_no_number() -> None:
+    registry = CollectorRegistry()
+    gauges = HedgeGauges(registry)
+    gold = {"broker": "main", "metal": "gold"}
+
+    def shown(name: str) -> float:
+        found = registry.get_sample_value(name, gold)
+        assert found is not None
+        return found
+
+    gauges.show(HedgeBacklog(0, None, 0, books=(BookState("main", "gold", 5_900, 6_000),)))
+    gauges.publish(0)
+    assert shown("bullion_book_limit_used") > 0.8
+    gauges.show(HedgeBacklog(0, None, 0, books=(BookState("main", "gold", 5_900, 0),)))  # The limit is gone.
+    gauges.publish(0)
+    assert isnan(shown("bullion_book_limit_used"))
+    gauges.show(HedgeBacklog(0, None, 0, books=(BookState("main", "gold", 3_000, 6_000),)))
+    gauges.publish(0)
+    assert shown("bullion_book_limit_used") == 0.5
+    gauges.show_books(KeptBooks((BookRisk("main", "gold", 12_345),)))
+    gauges.show_books(KeptBooks(broken=(("main", "gold"),)))  # It cannot be read.
+    assert isnan(shown("bullion_book_value_at_risk"))
+
+
 def test_batches_are_counted_by_their_size() -> None:
     counts = BookingCounts()
     for orders in (1, 1, 3, 32, 64):

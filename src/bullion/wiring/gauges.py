@@ -87,11 +87,12 @@ class HedgeGauges:
         )
         self._limit_used = Gauge(
             "bullion_book_limit_used",
-            "The residual of a hedge book as a share of its limit. Absent without a limit.",
+            "The residual of a hedge book as a share of its limit. Absent without a limit, or not a number.",
             of_book,
             registry=registry,
             multiprocess_mode=_NEWEST,
         )
+        self._limited: set[tuple[str, str]] = set()
         self._at_risk = Gauge(
             "bullion_book_value_at_risk",
             "What a hedge book may lose in a day, in rupees. Not a number without a fresh rate.",
@@ -116,6 +117,8 @@ class HedgeGauges:
             self._at_risk.labels(each.broker, each.metal).set(rupees)
             self._not_counted.labels(each.broker, each.metal).set(0)
         for name in kept.broken:
+            if all((each.broker, each.metal) != name for each in kept.risks):
+                self._at_risk.labels(*name).set(nan)
             self._not_counted.labels(*name).set(1)
 
     def publish(self, now_us: int) -> None:
@@ -128,8 +131,12 @@ class HedgeGauges:
         self._partly_covered.set(seen.partly_covered)
         for book in seen.books:
             self._residual_g.labels(book.broker, book.metal).set(book.residual_mg / MG_PER_G)
+            name = (book.broker, book.metal)
             if book.limit_mg:
-                self._limit_used.labels(book.broker, book.metal).set(abs(book.residual_mg) / book.limit_mg)
+                self._limited.add(name)
+                self._limit_used.labels(*name).set(abs(book.residual_mg) / book.limit_mg)
+            elif name in self._limited:  # It had a limit before: the last share must not stay.
+                self._limit_used.labels(*name).set(nan)
 
 
 class CoverCounts:
