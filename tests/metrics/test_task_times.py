@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+from math import isnan
 from pathlib import Path
 
 import httpx
@@ -41,3 +42,22 @@ def test_a_broker_that_cannot_be_compared_is_not_hidden_by_another_one(tmp_path:
         begun = successes(node)
         until(lambda: successes(node)["hedging"] > begun["hedging"] + 4, within_s=10)
         assert abs(successes(node)["reconciliation"] - begun["reconciliation"]) < 0.5
+
+
+def test_the_venue_of_a_broker_that_was_moved_away_is_not_unreachable(tmp_path: Path) -> None:
+    """Its line is connected elsewhere. It would be told for ever, and hide that others are not compared."""
+    with running(tmp_path) as node, node.desk() as desk:
+
+        def reachable() -> float:
+            lines = httpx.get(f"{node.desk_url}/metrics").text.splitlines()
+            (line,) = [each for each in lines if each.startswith('bullion_venue_reachable{broker="main"}')]
+            return float(line.split()[-1])
+
+        until(lambda: reachable() == 1, within_s=5)
+        desk.do("PATCH", "/hedge", {"mode": "down"})
+        until(lambda: reachable() == 0, within_s=10)
+        with contextlib.closing(sqlite3.connect(tmp_path / "var" / "bullion.db")) as store, store:
+            store.execute("UPDATE brokers SET moved_store = 'other', moved_to = 'elsewhere', moved_at_us = 1")
+            store.execute("UPDATE catalogue SET version = version + 1")
+            store.execute("INSERT INTO changes SELECT version, 'broker', 'main', 'main' FROM catalogue")
+        until(lambda: isnan(reachable()), within_s=10)

@@ -312,8 +312,9 @@ class NodeGauges:
             labels = (tick.instrument, "feed" if broker == MARKET else "desk", broker)
             self._rates.labels(*labels).set(min(tick.holds_until_us, max(now_us, tick.at_us)) / US_PER_S)
             self._rates_moved.labels(*labels).set(tick.moved_at_us / US_PER_S)
-        for broker in trading.catalogue.brokers:
-            self._venue.labels(broker).set(trading.venue_watch.reachable(broker))
+        for tag, known in trading.catalogue.brokers.items():
+            here = known.moved_to is None  # Otherwise its line is connected elsewhere.
+            self._venue.labels(tag).set(trading.venue_watch.reachable(tag) if here else nan)
         for broker, number in trading.crossed_offers.count(now_us).items():
             self._crossed.labels(broker).set(number)
         for publish in self._publications:
