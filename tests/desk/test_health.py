@@ -1,6 +1,7 @@
 """The health of what orders need: seen by nodes, told by the desk with its meaning and its remedy."""
 
 import json
+import resource
 import signal
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,20 @@ def test_each_instrument_that_a_traded_symbol_needs_has_a_light(office: Office) 
     # Nobody needs the rate of a symbol that is not traded.
     desk.do("PUT", "/symbols/GOLD", {**by_metal, "trading": False})
     assert "METAL" not in {each["name"] for each in lights(desk)}
+
+
+def test_a_store_that_can_be_read_and_not_written(tmp_path: Path) -> None:
+    """As on a full disk. The node notices it by its own writes."""
+    with running(tmp_path, BULLION_FEED="desk") as node, first_caller(node) as desk:
+        before = resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE)
+        assert light(desk, "Store")["state"] == "ok"
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        try:
+            until(lambda: light(desk, "Store")["state"] == "bad", within_s=WITHIN_S)
+            assert "booking_unavailable" in light(desk, "Store")["clients"]
+        finally:
+            resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, before)
+        until(lambda: light(desk, "Store")["state"] == "ok", within_s=WITHIN_S)
 
 
 def test_redis_that_answers_and_cannot_count(redis: Redis, tmp_path: Path) -> None:

@@ -414,6 +414,10 @@ class RecordStore:
         """Maintain the order timeline, which speeds up lists over all accounts, until cancelled."""
         await self._cache.timeline.run()
 
+    async def can_write(self) -> bool:
+        """False if the store can be read, and is known not to take writes."""
+        return await self._engine.can_write()
+
     async def write(self, name: str, body: Callable[[Records], Awaitable[T]], *, catalogue: bool = True) -> T:
         """One durable transaction. `body` may run several times, and must have no other effects.
 

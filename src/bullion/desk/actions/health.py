@@ -73,6 +73,8 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
     Of each: since when something is wrong, what it means for clients now, and what to do.
     """
 
+    can_write = await desk.store.can_write()
+
     async def work(records: Records) -> list[View]:
         now_us = await records.now_us()
         reports = await records.node_reports()
@@ -94,7 +96,7 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
             *_lines([lines.view(each, now_us) for each in await records.lines(actor.broker)]),
             *map(_contract, await expiring(records, actor.broker, now_us)),
             *_webhooks(await records.stopped_webhooks(actor.broker, now_us - _STOPPED_US)),
-            _store(await records.seen_moved_to(actor.broker)),
+            _store(await records.seen_moved_to(actor.broker), can_write=can_write),
             _limiter(fresh),
             _schema(fresh),
             _workers(reports, now_us),
@@ -104,7 +106,16 @@ async def get_health(desk: Desk, actor: Actor) -> list[View]:
     return await desk.read(actor, "health", work)
 
 
-def _store(moved_to: str | None) -> _Light:
+def _store(moved_to: str | None, *, can_write: bool) -> _Light:
+    if not can_write:
+        return _Light(
+            STORE,
+            "Store",
+            ACT_NOW,
+            "takes no writes: orders are refused",
+            "Orders are refused with booking_unavailable. Nodes are not ready.",
+            "Look for a full disk, and whether PostgreSQL was made read-only. Nodes recover by themselves.",
+        )
     if moved_to is None:
         return _Light(STORE, "Store", OK, "answers", "Orders are recorded.")
     return _Light(
