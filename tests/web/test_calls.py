@@ -82,3 +82,17 @@ def test_every_refusal_is_counted_from_zero() -> None:
         for environment in environments:
             name = f'bullion_refusals_total{{code="{row.code}",environment="{environment}"}}'
             assert found[name] == 0
+
+
+def test_what_wakes_somebody_at_once_is_counted_from_zero_wherever_it_can_come() -> None:
+    """The desk places orders too, and public rates need no environment. See BullionOutcomeUnknown."""
+    registry = CollectorRegistry()
+    CallLog(registry, log_all=False)
+    found = shown(registry)
+    for code, environment in (
+        ("booking_outcome_unknown", "desk"),
+        ("booking_not_completed", "desk"),
+        ("internal_error", "desk"),
+        ("internal_error", "none"),
+    ):
+        assert found[f'bullion_refusals_total{{code="{code}",environment="{environment}"}}'] == 0

@@ -11,7 +11,12 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from bullion.environment import Environment
-from bullion.refusals.catalogue import CATALOGUE, INTERNAL_ERROR
+from bullion.refusals.catalogue import (
+    BOOKING_NOT_COMPLETED,
+    BOOKING_OUTCOME_UNKNOWN,
+    CATALOGUE,
+    INTERNAL_ERROR,
+)
 from bullion.refusals.refusal import Env
 
 from .metrics import add_counts
@@ -157,10 +162,15 @@ def _environment(route: str) -> str:
 
 
 def _refusals() -> Iterator[tuple[str, str]]:
-    """The codes of the trading API with the environments in which they can be met."""
+    """The codes of the trading API with the environments in which they can be met.
+
+    At the desk, which places orders too, those that tell of a fault.
+    """
     for row in CATALOGUE:
         if row.env != Env.PROD:
             yield row.code, Environment.TEST.value
         if row.env != Env.TEST:
             yield row.code, Environment.PRODUCTION.value
-    yield INTERNAL_ERROR.code, "desk"
+    for row in (BOOKING_NOT_COMPLETED, BOOKING_OUTCOME_UNKNOWN, INTERNAL_ERROR):
+        yield row.code, "desk"
+    yield INTERNAL_ERROR.code, "none"
