@@ -17,6 +17,7 @@ from bullion.hedge.venues import abilities_of
 from bullion.market_file import read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.book_profit import uncounted_books
+from bullion.store.hedge_requests import waiting_elsewhere
 from bullion.store.schema import SchemaMismatch
 from bullion.store.standby import Reports, StandbyUnfit
 from bullion.store.unreadable_rows import unreadable_rows
@@ -68,6 +69,7 @@ async def _store(settings: Settings) -> list[Finding]:
             brokers = await store.records.read("doctor", lambda records: records.brokers())
             unreadable = await unreadable_rows(store.engine)
             uncounted = await uncounted_books(store.engine)
+            elsewhere = await waiting_elsewhere(store.engine, settings.hedge)
             reports = await _reports(store.reports)
     except (WrongSetting, SchemaMismatch) as error:
         return [Finding("store", ok=False, message=str(error))]
@@ -77,7 +79,8 @@ async def _store(settings: Settings) -> list[Finding]:
         )
         return [Finding("store", ok=False, message=f"{kind} does not answer ({fault}). {advice}")]
     found = Finding("store", ok=True, message=f"{kind}, schema up to date, brokers: {len(brokers)}.")
-    return [found, *_rows(unreadable), *map(_book, uncounted), *reports]
+    waiting = [_waiting(settings, *each) for each in elsewhere.items()]
+    return [found, *_rows(unreadable), *map(_book, uncounted), *reports, *waiting]
 
 
 async def _reports(reports: Reports) -> list[Finding]:
@@ -110,6 +113,14 @@ def _rows(unreadable: list[Unreadable]) -> list[Finding]:
 
 def _book(message: str) -> Finding:
     return Finding("book", ok=False, message=f"{message} Run 'bullion books verify'.")
+
+
+def _waiting(settings: Settings, venue: str, orders: int) -> Finding:
+    message = (
+        f"orders: {orders} wait for the venue {venue}, which BULLION_HEDGE={settings.hedge} does not ask. "
+        f"Set BULLION_HEDGE={venue} again until 'bullion desk hedge queue' is empty."
+    )
+    return Finding("hedge", ok=False, message=message)
 
 
 def _hedge(settings: Settings) -> Finding:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.command import bullion
 from tests.support.dealing import Dealing
 from tests.support.desk import Office, nothing_changed
 from tests.support.node import until
@@ -239,3 +240,17 @@ def test_a_deletion_that_the_venue_refuses_too_is_no_break(dealing: Dealing) -> 
     assert dealing.desk.do("GET", "/hedge/breaks") == {"items": [], "total": 0}
     assert dealing.order(order)["hedge"]["outcome"] == "refused"
     dealing.check()
+
+
+def test_the_doctor_names_orders_that_wait_for_a_venue_that_nobody_asks(office: Office) -> None:
+    dealing, node = Dealing(office), office.node
+    dealing.venue(mode="hold")
+    order = dealing.placed()
+    settings = {**node.settings, "BULLION_HEDGE": "desk"}
+    done = bullion(node.folder, "doctor", **settings)
+    assert done.returncode == 1
+    assert "wait for the venue simulated, which BULLION_HEDGE=desk does not ask" in done.stdout
+    assert "BAD  hedge" not in bullion(node.folder, "doctor", **node.settings).stdout
+    dealing.venue(mode="fill")
+    dealing.becomes(order, "open")
+    assert "BAD  hedge" not in bullion(node.folder, "doctor", **settings).stdout

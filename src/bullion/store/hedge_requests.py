@@ -282,6 +282,14 @@ class StoredHedgeRequests:
         return await self._engine.read("hedges_waiting", body)
 
 
+async def waiting_elsewhere(engine: Engine, venue: str) -> dict[str, int]:
+    """How many orders wait for venues that nodes which hedge at this one do not ask."""
+    rows = await engine.read(
+        "hedges_elsewhere", lambda open_: open_.all("hedges_elsewhere", venue), custom_plans=True
+    )
+    return {row["venue"]: row["orders"] for row in rows}
+
+
 def _lock_order(answered: Answered) -> tuple[bool, str, int, int]:
     order = answered.to_hedge.order
     return not isinstance(answered.answer, Declined), order.asked.symbol_code, order.book_id, order.ordinal

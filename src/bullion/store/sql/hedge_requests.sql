@@ -202,6 +202,14 @@ FROM @json_rows($1)
 -- name: hedges_waiting
 SELECT count(*) AS requests, min(order_id) AS oldest FROM hedge_requests WHERE state = 'waiting'
 
+-- name: hedges_elsewhere
+-- Orders that wait for a venue which nodes that hedge at $1 do not ask. The desk answers its own orders always.
+SELECT venue, count(*) AS orders
+FROM hedge_requests
+WHERE state = 'waiting' AND venue NOT IN ('book', 'desk', $1)
+GROUP BY venue
+ORDER BY venue
+
 -- name: hedges_broken
 SELECT
     (SELECT count(*) FROM hedge_requests WHERE state = 'broken')
