@@ -9,12 +9,13 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from bullion.budgets.redis_address import read_address
 from bullion.keys.key import Network
@@ -122,10 +123,22 @@ def read_settings(environ: Mapping[str, str], env_file: Path = Path(".env")) -> 
 
 def _read_file(env_file: Path) -> dict[str, str]:
     try:
-        # No interpolation: a secret may contain a dollar sign.
-        found = {name: value or "" for name, value in dotenv_values(env_file, interpolate=False).items()}
+        text = env_file.read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise WrongSetting(f"{env_file} cannot be read as a text file in UTF-8.") from error
+    found: dict[str, str] = {}
+    # Only parsed: to replace variables in a value would change a secret with a dollar sign.
+    for each in parse_stream(StringIO(text)):
+        if each.error:
+            where = each.original
+            empty = where.string[: -len(where.string.lstrip())].count("\n")  # Lines before it.
+            # Without what is in it, which may be a secret.
+            raise WrongSetting(
+                f"{env_file}, line {where.line + empty}, cannot be read: write NAME=value, and a value with "
+                "spaces in quotes."
+            )
+        if each.key is not None:
+            found[each.key] = each.value or ""
     if "BULLION_TOKEN" in found:
         # The token identifies a person, so it must not be in a file that everybody shares.
         raise WrongSetting(f"BULLION_TOKEN is read from the environment only: remove it from {env_file}.")

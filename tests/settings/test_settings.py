@@ -232,6 +232,15 @@ def test_a_mistyped_name_in_the_file_is_named(tmp_path: Path) -> None:
     assert "Did you mean BULLION_PORT?" in refused(tmp_path)
 
 
+@pytest.mark.parametrize("line", ["BULLION PORT=8100", 'BULLION_SECRET="not-to-be-shown', "=8100"])
+def test_a_line_of_the_file_that_cannot_be_read_is_refused(tmp_path: Path, line: str) -> None:
+    """Otherwise the service would start without that setting."""
+    (tmp_path / ".env").write_text(f"BULLION_DESK_PORT=8101\n\n{line}\n")
+    message = refused(tmp_path)
+    assert f"{tmp_path / '.env'}, line 3, cannot be read" in message
+    assert "shown" not in message
+
+
 def test_a_secret_in_the_file_is_taken_as_it_is_written(tmp_path: Path) -> None:
     """A file's value is not a template: `$` and braces in a secret are a part of it."""
     secret = "a-secret-with-${HOME}-and-$PATH-in-it-1234"
