@@ -140,13 +140,18 @@ def test_an_order_of_the_ticket_that_was_deleted_meanwhile_is_not_told_as_booked
 ) -> None:
     with console_client(console, dealing.office) as at:
         asked = {"login": "client", "symbol": "GOLD", "side": "buy", "quantity": "5"}
-        sent = at.fields(at.send("ticket/lock", asked).json()["reveal"])
-        assert "Booked: deal" in at.send("ticket/book", sent).json()["reveal"]
+        sent: dict[str, str] = {}
+
+        def booked() -> bool:
+            """Not before the console has read the market."""
+            sent.update(at.fields(at.send("ticket/lock", asked).json()["reveal"]))
+            return "Booked: deal" in at.send("ticket/book", sent).json()["reveal"]
+
+        until(booked, within_s=15)
         (order,) = dealing.desk.all("/orders?login_id=client")
         dealing.do(order, "delete", {"reason": "entered twice"})
-        told = at.send("ticket/book", sent).json()[
-            "reveal"
-        ]  # Its answer was lost, and it is asked for again.
+        # Its answer was lost, and it is asked for again.
+        told = at.send("ticket/book", sent).json()["reveal"]
         assert "Booked" not in told
         assert "The order was deleted" in told
 

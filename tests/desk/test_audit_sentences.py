@@ -217,7 +217,7 @@ def test_what_protects_prices_is_not_told_as_a_price(dealing: Dealing) -> None:
 def test_a_pin_of_the_rate_that_holds_is_told(office: Office) -> None:
     now = datetime.now(UTC)
     rate = {"bid": "150463", "ask": "150480.50", "at": (now - timedelta(seconds=1)).isoformat()}
-    until = (now + timedelta(hours=1)).isoformat(timespec="microseconds")
+    until = (now + timedelta(hours=1)).isoformat(timespec="seconds")
     office.desk.do("PUT", "/rates/GOLD", rate)
     office.desk.do("PUT", "/rates/GOLD", {**rate, "pin_until": until})
     assert said(office) == (

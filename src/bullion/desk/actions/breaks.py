@@ -99,7 +99,7 @@ async def _resolve_execution(
 
 def break_view(each: OrderHedge) -> View:
     hedge = hedge_view(each.hedge)
-    told = ("instrument", "outcome", "execution_id", "answered_at", "resolved_by", "resolution")
+    told = ("instrument", "outcome", "execution_id", "words", "answered_at", "resolved_by", "resolution")
     return {
         "break_id": each.account_order.order.id,
         "reason": CONTRADICTS_ORDER,
