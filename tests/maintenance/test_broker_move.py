@@ -169,7 +169,7 @@ def test_a_broker_moves_while_the_others_trade(deployments: Deployments) -> None
             assert "All equal" in done.stdout
         send(hosts | {moves.host: "bullion_b"})
         assert (others.failed, more.failed) == ([], [])
-        assert min(len(others.placed), len(more.placed)) > 10
+        assert min(len(others.placed), len(more.placed)) > 3
 
         # At the old deployment it is closed for good; at the new one everything is as it was.
         originals = rows_of(old, moves.tag, moved_by=0)

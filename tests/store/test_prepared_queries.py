@@ -61,6 +61,7 @@ NOT_HELD = {
     "hedge_due",
     "hedged_order",
     "hedges_broken",
+    "hedges_elsewhere",
     "hedges_waiting",
     "insert_broker_event",
     "move_execution_cursor",
