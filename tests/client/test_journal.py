@@ -385,6 +385,7 @@ def test_threads_and_processes_append_to_one_file(journal: Journal, path: Path) 
     assert left == {f"{name}-{n}" for name in ("p0", "p1", "t0", "t1", "t2") for n in range(0, 60, 3)}
 
 
+@pytest.mark.slow
 def test_a_process_that_was_forked_meanwhile_does_not_keep_the_lock(path: Path) -> None:
     done, tell = os.pipe()
     with locked(path):

@@ -211,6 +211,7 @@ def test_a_start_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatc
         assert lowest.fileno() == free
 
 
+@pytest.mark.slow
 def test_a_worker_imports_nothing_from_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
