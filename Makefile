@@ -19,7 +19,7 @@ COMPILED := PYTHONDONTWRITEBYTECODE=
 MEMORY := /dev/shm
 FREE_KB := $(shell df -Pk $(MEMORY) 2>/dev/null | awk 'NR == 2 { print $$4 }')
 IN_MEMORY := $(shell test -w $(MEMORY) && test "$(FREE_KB)" -gt 6000000 && echo PYTEST_DEBUG_TEMPROOT=$(MEMORY))
-SPREAD := -n auto --dist loadgroup --no-loadscope-reorder
+SPREAD := --workers auto
 PYTEST := $(COMPILED) $(IN_MEMORY) $(BIN)/python -m pytest $(SPREAD)
 
 .DEFAULT_GOAL := help

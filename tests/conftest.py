@@ -4,12 +4,12 @@ import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
+from tests.support import parallel
 from tests.support.migrated_store import migrate
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
@@ -29,7 +29,8 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 _LEFT_OUT = pytest.StashKey[int]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.register(parallel)
     parser.addoption(
         "--quick", action="store_true", help="only tests that start no process and are not marked slow"
     )
@@ -48,53 +49,40 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Tests that share a fixture of their file run in one worker: what it starts is started once a stack."""
-    if not isinstance(item, pytest.Function) or item.get_closest_marker("xdist_group") is not None:
-        return
-    if not item.config.pluginmanager.hasplugin("xdist"):
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("one_worker") is not None:
         return
     fixtures = item._fixtureinfo.name2fixturedefs
     shared = [name for name, defined in fixtures.items() if defined[-1].scope == "module"]
     if shared:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         chosen = [str(parameters[name]) for name in shared if name in parameters]
-        item.add_marker(pytest.mark.xdist_group("-".join([item.path.parent.name, item.path.stem, *chosen])))
+        item.add_marker(pytest.mark.one_worker("-".join([item.path.parent.name, item.path.stem, *chosen])))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not any("::" in each for each in config.args):  # Whoever names a test wants that one.
         items[:] = in_turn(item for item in items if SCALE > 1 or not item.get_closest_marker("campaign"))
-    if getattr(config.option, "loadgroup", False):
+    if config.getoption("workers") != "0":
         items[:] = spread(items)
     if not config.getoption("quick"):
         return
-    forbid_processes()
     left_out = [item for item in items if not is_quick(item)]
     slow = set(left_out)
     items[:] = [item for item in items if item not in slow]
     config.hook.pytest_deselected(items=left_out)
-    if hasattr(config, "workeroutput"):
-        config.workeroutput["left_out"] = len(left_out)
     config.stash[_LEFT_OUT] = len(left_out)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """A worker has ended. Every worker leaves out the same tests. One that crashed says nothing of it."""
-    if hasattr(node, "workeroutput"):
-        node.config.stash[_LEFT_OUT] = node.workeroutput.get("left_out", 0)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    if item.config.getoption("quick"):
+        forbid_processes()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if config.getoption("quick"):
         left_out = config.stash.get(_LEFT_OUT, 0)
         terminalreporter.write_line(f"--quick left out {left_out} tests. 'make test' runs them all.")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """For `-n auto`: more than one for each core, as a good part of the tests waits for leases and pauses."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 2 * cores + 2
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ for races gets none: it may fail once in a thousand runs, and that is what it is
 """
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,15 +16,13 @@ Files are counted, not tests: if a node does not start in time, all tests of its
 _FAILED = 1
 """How pytest ends if tests failed. All higher numbers say that it could not run them."""
 _FINDS_RACES = ("tests/kills/", "tests/model/", "races.py::")
-_GROUP = re.compile(r"@[^@\]]+$")
 _RECORD = Path(".pytest_cache/v/cache/lastfailed")
 
 
 def _failed_tests() -> list[str]:
-    """Without the name of the group in which a test shared a worker with others."""
     if not _RECORD.exists():
         return []
-    return sorted(_GROUP.sub("", name) for name in json.loads(_RECORD.read_bytes()))
+    return sorted(json.loads(_RECORD.read_bytes()))
 
 
 def _pytest(arguments: Sequence[str]) -> int:
@@ -42,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     if any(mark in name for name in failed for mark in _FINDS_RACES):
         return status
     print(f"\nRunning {len(failed)} failed tests once more, with the machine for themselves.", flush=True)
-    status = _pytest([*arguments, "-n", "0", "-v", *failed])
+    status = _pytest([*arguments, "--workers", "0", "-v", *failed])
     if status == 0:
         print("They passed. Find out what each of them waited for:", *failed, sep="\n  ")
     return status

@@ -18,7 +18,7 @@ from tests.support.node import running
 from tests.support.orders import GOLD
 from tools.npm_programs import NotInstalled, npm_program
 
-pytestmark = pytest.mark.xdist_group("generated-clients")
+pytestmark = pytest.mark.one_worker("generated-clients")
 
 PROGRAMS = Path(__file__).with_name("generated")
 DESCRIPTION = Path(__file__).parents[2] / "docs/openapi.json"

@@ -19,7 +19,7 @@ from tools.docs_page.languages import ORDER_ID, SHOWN, TYPESCRIPT, in_other_lang
 from tools.npm_programs import NotInstalled, npm_program
 from tools.typescript_types import TYPES, types
 
-pytestmark = pytest.mark.xdist_group("typescript-client")
+pytestmark = pytest.mark.one_worker("typescript-client")
 
 PACKAGE = ROOT / "clients/typescript"
 PAGE = ROOT / "docs/typescript-client.md"

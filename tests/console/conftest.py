@@ -16,6 +16,7 @@ from tests.support.console import ConsoleProcess, Visitor, running_console, visi
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
+from tests.support.parallel import group_name
 from tests.support.stacks import STACKS, stack
 
 _BY_HAND_STACK = "postgres"
@@ -30,7 +31,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if on is None and "browser" in item.fixturenames:
         on = _BY_HAND_STACK if "hand_node" in item.fixturenames else STACKS[0]
     if on is not None:
-        item.add_marker(pytest.mark.xdist_group(f"console-{on}"))
+        item.add_marker(pytest.mark.one_worker(f"console-{on}"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,14 +39,9 @@ def pytest_runtest_teardown(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
     result = yield
-    if nextitem is None or _group(nextitem) != _group(item):
+    if nextitem is None or group_name(nextitem) != group_name(item):
         _kept_browser.close()
     return result
-
-
-def _group(item: pytest.Item) -> object:
-    marker = item.get_closest_marker("xdist_group")
-    return marker and marker.args
 
 
 @pytest.fixture

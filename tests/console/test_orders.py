@@ -131,8 +131,9 @@ def test_pages_of_fifty(console: ConsoleProcess, dealing: Dealing) -> None:
 def test_a_refusal_is_found_by_its_request_id(someone: Visitor, dealing: Dealing, admin: str) -> None:
     answer = Client(dealing).place(quantity=900_000, client_order_id=SCRIPT)
     detail = refused(answer, "limit_exceeded")
-    page = someone.open(admin, "orders")
     request_id = answer.headers["x-request-id"]
+    until(lambda: dealing.desk.get(f"/traces/{request_id}").status_code == 200, within_s=15)
+    page = someone.open(admin, "orders")
     search(page, request_id)
     page.wait_for_url(f"**/orders/decision/{request_id}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Refused: limit exceeded")

@@ -31,7 +31,7 @@ from tests.support.servers import NotInstalled, find, missing
 from tests.support.systemd import CannotRun, Systemd, running_systemd
 from tools.release.distributions import build
 
-pytestmark = pytest.mark.xdist_group("install-page")
+pytestmark = pytest.mark.one_worker("install-page")
 
 PAGE = ROOT / "docs/install-debian.md"
 REAL = SCALE > 1

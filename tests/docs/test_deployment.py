@@ -39,7 +39,7 @@ from tests.support.node import DESK_TOKEN, SECRET, Node, running
 from tests.support.servers import NotInstalled, Postgres, Redis, find
 from tests.support.tls import offer_tls
 
-pytestmark = pytest.mark.xdist_group("docs-deployment")
+pytestmark = pytest.mark.one_worker("docs-deployment")
 
 PAGE = ROOT / "docs/deployment.md"
 

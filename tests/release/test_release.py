@@ -34,7 +34,7 @@ from tools.release.inventory import bill_of_materials, licence_of, licences, sha
 from tools.release.requirements import LOCK, locked, read_needs
 from tools.release.trial import check_conformance, place_order, serve_demo
 
-pytestmark = pytest.mark.xdist_group("release")
+pytestmark = pytest.mark.one_worker("release")
 
 OTEL_LOCK = LOCK.with_name("requirements-otel.txt")
 MARKET_LOCK = LOCK.with_name("requirements-market.txt")

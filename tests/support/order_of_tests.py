@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parallel import group_name
 from tests.support.quick import is_quick
 
 _MANY = 100
@@ -40,6 +41,4 @@ def spread(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def _batch_name(item: pytest.Item) -> str:
-    """Tests of the same group run in one worker, one after the other."""
-    group = item.get_closest_marker("xdist_group")
-    return item.nodeid if group is None else str(group.args[0])
+    return group_name(item) or item.nodeid

@@ -75,6 +75,7 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(inner)
 
 
+@cache
 def forbid_processes() -> None:
     """From now on, whatever starts a process in this interpreter gets an error."""
     sys.addaudithook(_forbid)

@@ -20,7 +20,7 @@ class _Test:
         return Path(self.nodeid)
 
     def get_closest_marker(self, _: str) -> pytest.Mark | None:
-        return pytest.mark.xdist_group(self.group).mark if self.group else None
+        return pytest.mark.one_worker(self.group).mark if self.group else None
 
 
 def test_folders_are_spread_groups_stay_together_and_quick_tests_come_last(

@@ -10,7 +10,7 @@ import pytest
 from tests.support.stacks import STACKS
 
 ROOT = Path(__file__).parents[2]
-SPREAD = ("-n", "1", "--dist", "loadgroup")
+SPREAD = ("--workers", "2")
 FAILS_ONCE = """
 import pathlib
 
@@ -31,7 +31,7 @@ def run(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProc
     environment.pop("PYTEST_ADDOPTS", None)
     (folder / "pytest.ini").write_text("[pytest]\n", "utf-8")
     return subprocess.run(
-        [sys.executable, "-m", "tools.run_tests", "-q", "-p", "xdist", *arguments],
+        [sys.executable, "-m", "tools.run_tests", "-q", "-p", "tests.support.parallel", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -41,7 +41,7 @@ def run(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProc
 
 
 def test_a_test_that_passes_alone_is_named(tmp_path: Path) -> None:
-    marks = "@pytest.mark.xdist_group('some')\n@pytest.mark.parametrize('at', ['a@b'])\n"
+    marks = "@pytest.mark.one_worker('some')\n@pytest.mark.parametrize('at', ['a@b'])\n"
     in_a_group = FAILS_ONCE.replace("def test_it()", f"import pytest\n{marks}def test_it(at)")
     done = run(tmp_path, *SPREAD, test_slow=in_a_group, test_good="def test_it(): pass\n")
     assert done.returncode == 0, done.stdout + done.stderr
