@@ -51,6 +51,10 @@ class Demo:
     def desk_token(self) -> str:
         return self._said(r"Desk token +(\S+)")
 
+    @property
+    def console_url(self) -> str:
+        return self._said(r"Console +(http\S+)")
+
     def url(self, name: str) -> str:
         return self._said(rf"{name} API +(http\S+)")
 
@@ -83,7 +87,7 @@ class Demo:
 def interpreter(
     words: Sequence[str], folder: Path, environment: Mapping[str, str], stdout: IO[bytes], stderr: IO[bytes]
 ) -> Process:
-    """One that has imported nothing."""
+    """One that has imported nothing, and starts its console in another such one."""
     return subprocess.Popen([*PROGRAM, *words], cwd=folder, env=environment, stdout=stdout, stderr=stderr)
 
 
@@ -132,6 +136,8 @@ def works(demo: Demo) -> None:
     assert len(set(demo.keys)) == 4
     assert [demo.me(key).status_code for key in demo.keys] == [200] * 4
     assert {demo.me(key).json()["login_id"] for key in demo.keys} == {"aurum", "rajat"}
+    with caller(demo.console_url, {}) as client:
+        assert client.get("/login").status_code == 200
 
 
 def test_the_banners_lines_work_and_the_next_start_prints_the_same_keys_unless_one_is_revoked(

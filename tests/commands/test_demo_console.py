@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from bench.seed import seed
-from tests.commands.test_demo import FREE, Demo, running
+from tests.commands.test_demo import FREE, Demo, interpreter, running
 from tests.support.command import bullion
 from tests.support.node import until
 from tests.support.probe import probing
@@ -43,10 +43,6 @@ PAGES = (
     *(f"/market/{tab}" for tab in ("symbols", "groups", "rates", "duty", "hours", "limits", "venue")),
     "/audit",
 )
-
-
-def console_url(demo: Demo) -> str:
-    return demo._said(r"Console +(http\S+)")
 
 
 def entries(demo: Demo, event: str) -> list[dict[str, Any]]:
@@ -89,7 +85,7 @@ def console_pid(demo: Demo) -> int:
 
 @contextmanager
 def logged_in(demo: Demo) -> Iterator[httpx.Client]:
-    url = console_url(demo)
+    url = demo.console_url
     transport = httpx.HTTPTransport(verify=False)
     with httpx.Client(base_url=url, transport=transport, timeout=20) as client:
         form = {"token": demo.desk_token}
@@ -100,7 +96,7 @@ def logged_in(demo: Demo) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_stops_the_demo_and_its_console(tmp_path: Path, number: int) -> None:
     with running(tmp_path) as demo:
-        pid, url = console_pid(demo), console_url(demo)
+        pid, url = console_pid(demo), demo.console_url
         with logged_in(demo) as client:
             assert client.get("/overview").status_code == 200
             assert demo.stop(number) == 0
@@ -110,8 +106,8 @@ def test_one_signal_stops_the_demo_and_its_console(tmp_path: Path, number: int) 
 
 
 def test_ctrl_c_reaches_the_demo_alone_which_if_it_is_killed_leaves_no_console_behind(tmp_path: Path) -> None:
-    with running(tmp_path) as demo:
-        pid, url = console_pid(demo), console_url(demo)
+    with running(tmp_path, interpreter) as demo:
+        pid, url = console_pid(demo), demo.console_url
         # At a terminal it goes to the whole group of processes, and the console must not end unasked.
         assert os.getpgid(pid) != os.getpgid(demo.process.pid)
         demo.stop(signal.SIGKILL)
@@ -130,7 +126,7 @@ def test_a_console_that_ends_is_told_and_started_again(tmp_path: Path) -> None:
             assert len(ended) == times
             assert ended[-1]["pid"] == pid
             assert console_pid(demo) != pid
-            until(lambda: answers(console_url(demo)), 20)
+            until(lambda: answers(demo.console_url), 20)
         assert demo.stop() == 0
 
 

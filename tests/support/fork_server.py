@@ -26,6 +26,7 @@ import bullion.doctor
 import bullion.workers.single_node
 import bullion_client.cli.program  # noqa: F401
 from bullion.store import queries
+from tests.support.forked_console import fork_console
 from tests.support.forked_process import NUMBER, StartRequest
 from tests.support.forked_worker import fork_workers
 
@@ -99,6 +100,8 @@ def _become(request: StartRequest, given: Sequence[int]) -> StartRequest:
     sys.argv[1:] = request.arguments
     if request.arguments[:1] == ["serve"]:
         fork_workers(lambda: _run("bullion"))
+    elif request.arguments[:1] == ["demo"] or request.arguments[:2] == ["market", "demo"]:
+        fork_console(lambda: _run("bullion"))
     return request
 
 

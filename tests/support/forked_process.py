@@ -3,7 +3,7 @@
 A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
 of processes. So each test process has a fork server (see `fork_server.py`), which imports it once. A forked
 process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
-interpreter, and the demo's console always does. For workers see `forked_worker.py`.
+interpreter. For workers see `forked_worker.py`, and for the demo's console `forked_console.py`.
 """
 
 import atexit
