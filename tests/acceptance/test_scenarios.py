@@ -1,9 +1,6 @@
 """Scenarios: the test environment answers as it is asked to, and production does not know the header."""
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -17,6 +14,7 @@ from bullion.api.openapi import openapi
 from bullion.refusals.catalogue import CATALOGUE
 from bullion.refusals.refusal import Retry
 from tests.support import production
+from tests.support.command import bullion
 from tests.support.node import Node, own_transport, until
 from tests.support.orders import BASE, ORDERS, Market, Trader, booked, refused, replayed
 from tests.support.production import LiveMarket, opened, rejected
@@ -300,13 +298,9 @@ def test_the_switch_holds_within_a_second_where_another_process_turned_it(
     market: Market, trader: Trader
 ) -> None:
     node = market.node
-    subprocess.run(
-        [sys.executable, "-m", "bullion", "desk", "accounts", "set", trader.login_id, "scenarios=true"],
-        cwd=node.folder,
-        env=os.environ | node.settings | {"BULLION_BROKER": market.tag},
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    settings = node.settings | {"BULLION_BROKER": market.tag}
+    done = bullion(node.folder, "desk", "accounts", "set", trader.login_id, "scenarios=true", **settings)
+    assert done.returncode == 0, done.stderr
     assert until(lambda: ask(trader, "stale_rate").status_code != 403, within_s=5) < 1
     pretended(place(trader, "stale_rate"), "stale_rate")
 

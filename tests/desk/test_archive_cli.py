@@ -4,8 +4,6 @@ import asyncio
 import gzip
 import json
 import os
-import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,8 @@ from bullion.store.traces import StoredTraces
 from bullion.wiring.store import open_store
 from tests.booking.fixtures import rows
 from tests.desk.test_dealing_cli import Shell, shell  # noqa: F401 - fixture
-from tests.support.command import PROGRAM, environment
+from tests.support.command import environment
+from tests.support.forked_process import start
 from tests.support.node import SECRET, until
 
 ORDERS = 600
@@ -111,15 +110,14 @@ def test_it_asks_first_and_says_what_it_did(shell: Shell) -> None:  # noqa: F811
 def test_one_that_is_killed_is_gone_on_with(shell: Shell, tmp_path: Path) -> None:  # noqa: F811
     create_records()
     settings = {name: value for name, value in os.environ.items() if name.startswith("BULLION_")}
-    process = subprocess.Popen(
-        [*PROGRAM, "desk", "archive", "orders", "--before", "30d", "--yes"],
-        cwd=tmp_path,
-        env=environment(**settings),
-        stderr=subprocess.PIPE,
-    )
-    with process:
+    words = ["desk", "archive", "orders", "--before", "30d", "--yes"]
+    with (tmp_path / "out").open("wb") as out:
+        process = start(words, tmp_path, environment(**settings), out, out)
+    try:
         until(lambda: counts()[1] > 0 or process.poll() is not None, within_s=30)
-        process.send_signal(signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait(30)
     left, moved = counts()
     assert left + moved == ORDERS
     assert moved > 0

@@ -13,6 +13,7 @@ import pytest
 
 from bullion.logs import LEVEL_SIGNALS
 from tests.support.command import environment
+from tests.support.forked_process import start
 from tests.support.node import Node, own_address, running, until
 from tests.support.orders import ORDERS, Market
 from tests.support.processes import children
@@ -92,13 +93,9 @@ def test_only_lines_of_the_level_are_written(tmp_path: Path) -> None:
     host, port = own_address(), free_port()
     settings = {"BULLION_HOST": host, "BULLION_PORT": f"{port}", "BULLION_DESK_PORT": "0"}
     settings["BULLION_LOG_LEVEL"] = "error"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bullion", "serve"],
-        cwd=tmp_path,
-        env=environment(**settings),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = start(["serve"], tmp_path, environment(**settings), output, output)
     transport = httpx.HTTPTransport(verify=False, local_address=own_address(), retries=1)
     with httpx.Client(base_url=f"http://{host}:{port}", transport=transport) as client:
 
@@ -110,9 +107,8 @@ def test_only_lines_of_the_level_are_written(tmp_path: Path) -> None:
 
         until(lambda: code() == 401, within_s=60)
         process.send_signal(signal.SIGTERM)
-    _, log = process.communicate(timeout=30)
-    assert process.returncode == 0, log
-    assert not log, "the start, the refused call and the stop are told at lower levels"
+    assert process.wait(timeout=30) == 0, log.read_text("utf-8")
+    assert not log.read_bytes(), "the start, the refused call and the stop are told at lower levels"
 
 
 def changes(node: Node, level: str) -> set[int]:

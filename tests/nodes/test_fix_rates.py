@@ -3,8 +3,6 @@
 import contextlib
 import csv
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from io import StringIO
@@ -12,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import environment
 from tests.support.fix_node import Acceptor, add_source, fix_market, fix_settings, market_file
+from tests.support.forked_process import run
 from tests.support.node import start, until
 from tests.support.orders import refused
 from tests.support.production import LiveMarket, opened
@@ -37,9 +37,10 @@ def market(venue: Acceptor, tmp_path: Path) -> Iterator[LiveMarket]:
 
 
 def statement(folder: Path) -> list[dict[str, str]]:
-    command = [sys.executable, "-m", "bullion.market_demo.fix_acceptor", "--statement"]
-    done = subprocess.run([*command, "--book", str(folder / "venue.db")], capture_output=True, check=True)
-    return list(csv.DictReader(StringIO(done.stdout.decode())))
+    words = ["--statement", "--book", str(folder / "venue.db")]
+    done = run(words, folder, environment(), module="bullion.market_demo.fix_acceptor")
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(StringIO(done.stdout)))
 
 
 def feed_light(market: LiveMarket) -> str:

@@ -2,18 +2,18 @@
 
 import contextlib
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
 from bullion.hedge.fix.order_messages import quantity_text
 from bullion.market_demo.exchange import Exchange
 from bullion.market_demo.faults import Faults
 from bullion.market_demo.fix_acceptor import open_book
 
+from .command import environment
+from .forked_process import Process, printing
 from .node import Node
 from .production import WIDE_OPEN, LiveMarket
 from .servers import free_port
@@ -43,16 +43,15 @@ class ServerProcess:
     """A server of `bullion.market_demo`, in a process of its own."""
 
     def __init__(self, module: str, *options: str) -> None:
-        self._command = [sys.executable, "-m", f"bullion.market_demo.{module}"]
+        self._module = f"bullion.market_demo.{module}"
         self._options = options
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Process | None = None
+        self._printed: IO[str] | None = None
 
     def start(self, *more: str) -> Self:
         """It listens when this returns."""
-        command = [*self._command, *self._options, *more]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline(), "it did not start"
+        self._process, self._printed = printing(self._module, [*self._options, *more], environment())
+        assert self._printed.readline(), "it did not start"
         return self
 
     def send_signal(self, number: int) -> None:
@@ -60,12 +59,11 @@ class ServerProcess:
         self._process.send_signal(number)
 
     def kill(self) -> None:
-        if self._process is not None:
+        if self._process is not None and self._printed is not None:
             self._process.kill()
             self._process.wait()
-            assert self._process.stdout is not None
-            self._process.stdout.close()
-            self._process = None
+            self._printed.close()
+            self._process = self._printed = None
 
     def __enter__(self) -> Self:
         return self

@@ -29,6 +29,7 @@ from .forked_command import SERVER
 
 NUMBER = struct.Struct("=i")
 CHECKOUT = Path(__file__).resolve().parents[2]
+_STDERR = 2
 _PROGRAMS = {"bullion": "bullion", "bullion-client": "bullion_client.cli"}
 """The module that each of our programs runs."""
 
@@ -164,6 +165,16 @@ def serving(
     with Path(os.devnull).open("r+b") as nothing:
         request = StartRequest(module, [command], str(folder), environment)
         process = ForkedProcess(request, nothing.fileno(), nothing.fileno(), writing)
+    os.close(writing)
+    return process, os.fdopen(reading, encoding="utf-8")
+
+
+def printing(module: str, words: Sequence[str], environment: Mapping[str, str]) -> tuple[Process, IO[str]]:
+    """Start `python -m <module> <words>` in this folder, and return it with the stream of what it prints."""
+    reading, writing = os.pipe()
+    with Path(os.devnull).open("rb") as nothing:
+        request = StartRequest(module, words, str(Path.cwd()), environment)
+        process = ForkedProcess(request, nothing.fileno(), writing, _STDERR)
     os.close(writing)
     return process, os.fdopen(reading, encoding="utf-8")
 
