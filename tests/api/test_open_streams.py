@@ -107,6 +107,27 @@ async def test_every_stream_has_one_heartbeat_in_fifteen_seconds() -> None:
     assert pytest.approx(open_streams.HEARTBEAT_S) == open_streams._SLOTS * open_streams._TICK_S
 
 
+async def test_nothing_is_done_while_no_stream_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_streams, "_TICK_S", 0.001)
+    it = Streams()
+    beats: list[None] = []
+    monkeypatch.setattr(it.streams, "_beat", lambda: beats.append(None))
+    running = asyncio.create_task(it.streams.run())
+    await asyncio.sleep(0.05)
+    assert not beats
+    for _ in range(2):  # Again after the last stream was closed.
+        line, key_id = it.open()
+        await asyncio.sleep(0.05)
+        assert beats
+        it.change(key_id, revoked_at_us=1)
+        await asyncio.sleep(0.05)
+        assert line.is_closed()
+        beats.clear()
+        await asyncio.sleep(0.05)
+        assert not beats
+    running.cancel()
+
+
 CHANGES: dict[str, dict[str, Any]] = {
     "address_not_allowed": {"allowed_addresses": (ip_network("198.51.100.0/24"),)},
     "insufficient_scope": {"scopes": frozenset()},

@@ -53,14 +53,17 @@ async def test_what_is_published_is_taken_over_by_all(rates: StoredRates, other_
     }
 
 
-async def test_if_nothing_changed_no_transaction_is_opened(rates: StoredRates, engine: Engine) -> None:
+async def test_changes_are_read_without_a_transaction(rates: StoredRates, engine: Engine) -> None:
+    """Every node asks several times a second."""
     await rates.publish("one", 5, [tick("GOLD", 10)])
     with patch.object(engine, "read", side_effect=AssertionError("a transaction")):
         found = await rates.ticks(1)
         assert (found.version, list(found.ticks)) == (1, [])
-        await rates.publish("one", 5, [tick("GOLD", 11)])
+        await rates.publish("one", 5, [tick("GOLD", 11), tick("SILVER", 12)])
+        found = await rates.ticks(1)
+        assert (found.version, len(found.ticks), found.whole) == (2, 2, False)
         with pytest.raises(AssertionError, match="a transaction"):
-            await rates.ticks(1)
+            await rates.ticks(3)  # The store was put back to an older copy.
 
 
 async def test_an_older_tick_is_ignored_and_one_as_old_is_taken(rates: StoredRates) -> None:

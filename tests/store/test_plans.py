@@ -292,6 +292,54 @@ def test_many_requests_that_wait_for_one_brokers_venue_are_not_read_for_another(
         assert indexes & WAITING == {"hedge_requests_waiting"}, plan.words
 
 
+POLLED = {
+    "any_plan": {"book_rules_pkey", "covers_open"},
+    "cover_due": {"covers_due"},
+    "hedge_due": {"hedge_requests_due"},
+    "held_order": {"hedge_requests_due"},
+    "ticks_since": {"rates_pkey", "ticks_by_version"},
+    "webhook_on": {"webhooks_due"},
+}
+"""What every node asks several times a second, each with the indexes that lead to what is of interest."""
+_WHAT_IS_OVER = """
+INSERT INTO hedge_requests
+    (book_id, ordinal, order_id, broker, instrument, took_stock, venue, state, holder, due_at_us)
+SELECT 1, number, number, 'main', 'XAUUSD', 0, 'book', 'answered', 'a node', number
+FROM generate_series(1, 5000) AS number;
+INSERT INTO covers
+    (id, broker, metal, contract, terms, venue, side, quantity_e8, fine_mg, rule, made_by, state,
+    created_at_us, holder, due_at_us)
+SELECT number, 'main', 'gold', 'GOLD', '{}', 'fix', 'buy', 1, 1, 'flat', 'rule', 'filled', number, '', number
+FROM generate_series(1, 5000) AS number;
+ANALYZE
+"""
+
+
+def test_what_nodes_poll_for_reads_nothing_that_is_over(postgres: Postgres, tmp_path: Path) -> None:
+    """`Engine.one` and `all` run outside of transactions: with the plans of a session, which may be old."""
+    named = queries.load("postgres")
+    runs = [Run(name, named[name], None) for name in POLLED]
+    new, empty, full = (postgres.new_database() for _ in range(3))
+    for address in (new, empty, full):
+        asyncio.run(_migrate(PostgresEngine(address)))
+    postgres.sql("ANALYZE", empty.rpartition("/")[2])
+    postgres.sql(_WHAT_IS_OVER, full.rpartition("/")[2])
+    plans = [plan for address in (new, empty, full) for plan in asyncio.run(postgres_plans(address, runs))]
+    assert not [plan.words for plan in plans if "Sort" in plan.words]
+
+    path = tmp_path / "bullion.db"
+    asyncio.run(_migrate(SqliteEngine(path)))
+    named = queries.load("sqlite")
+    plans += sqlite_plans(path, [Run(name, named[name], {"1": 1, "2": "fix"}) for name in POLLED])
+
+    for plan in plans:
+        led = {access.index.name if access.index else None for access in plan.accesses}
+        keys = {None if name is None or name.startswith("sqlite_autoindex") else name for name in led}
+        assert keys - {None} <= POLLED[plan.run.query], f"{plan.run.query}: {led}\n{plan.words}"
+        if plan.run.query != "any_plan":
+            assert led & POLLED[plan.run.query], plan.words
+
+
 def test_plans_that_know_more_than_they_use_would_be_found_out(postgres: Postgres) -> None:
     """The test of that one, with two queries as they were before."""
     address = postgres.new_database()

@@ -122,6 +122,7 @@ class OpenStreams:
         self._gate = gate
         self._per_key = per_key
         self._by_key: Counter[str] = Counter()
+        self._opened = asyncio.Event()
         self._slots: list[set[OpenStream]] = [set() for _ in range(_SLOTS)]
         """A timer wheel: each tick is the heartbeat of one slot."""
         self._slot = 0
@@ -142,6 +143,7 @@ class OpenStreams:
     def add(self, stream: OpenStream) -> int:
         """Return the slot of its heartbeat."""
         self._by_key[stream.key_id] += 1
+        self._opened.set()
         self.counts.open[stream.kind] += 1
         self._slots[self._slot].add(stream)
         self._checked = None  # The next tick learns when its key expires.
@@ -158,6 +160,9 @@ class OpenStreams:
     async def run(self) -> None:
         """Run for as long as the node does."""
         while True:
+            if not self._by_key:
+                self._opened.clear()
+                await self._opened.wait()
             await asyncio.sleep(_TICK_S)
             try:
                 self._beat()

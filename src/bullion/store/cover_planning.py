@@ -82,6 +82,8 @@ class StoredCoverPlans:
             now_us = await _now_us(transaction)
             return await transaction.all("books_to_plan", self._holder, now_us, _LEASE)
 
+        if await self._engine.one("any_plan") is None:
+            return []
         found = await self._engine.read("books_to_plan", body, custom_plans=True)
         return [(row["broker"], row["metal"]) for row in found]
 

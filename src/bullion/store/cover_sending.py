@@ -37,8 +37,7 @@ class StoredSentCovers:
         self._venue = venue
 
     async def claim(self, now_us: int, limit: int) -> Sequence[ClaimedCover]:
-        due = await self._engine.read("cover_due", lambda open_: open_.one("cover_due", now_us, self._venue))
-        if due is None:
+        if await self._engine.one("cover_due", now_us, self._venue) is None:
             return ()
         lease = (self._holder, now_us + LEASE_US)
 

@@ -96,8 +96,12 @@ class Engine(Protocol):
     async def one(self, query: str, *values: Value) -> Row | None:
         """Read one row by one statement, in one round trip: for what every node asks several times a second.
 
-        Only for lookups by a key: such a query has one plan. Others need the plans of `read`.
+        Only for lookups by a key, and of the first entry of an index: such a query has one plan. Others need
+        the plans of `read`. SQLite answers on the event loop.
         """
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        """The same for a few rows."""
 
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         """Run `body` over one snapshot, for as long as it takes: for commands that read the whole store."""

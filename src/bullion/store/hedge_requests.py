@@ -50,8 +50,7 @@ class StoredHedgeRequests:
         self._postponed: BatchLoader[Postponed, bool] = BatchLoader(self._postpone_all, slots=1)
 
     async def claim(self, now_us: int, limit: int) -> Sequence[Claimed]:
-        due = await self._engine.read("hedge_due", lambda open_: open_.one("hedge_due", now_us, self._venue))
-        if due is None:
+        if await self._engine.one("hedge_due", now_us, self._venue) is None:
             return ()
         lease = (self._holder, now_us + LEASE_US)
 

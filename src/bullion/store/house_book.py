@@ -64,9 +64,12 @@ class StoredHouseBook:
         return order
 
     async def review(self) -> int:
+        now_us = self._now_us()
+        if await self._engine.one("held_order", now_us) is None:
+            return 0
         found = await self._engine.read(
             "books_with_held_orders",
-            lambda open_: open_.all("books_with_held_orders", self._now_us()),
+            lambda open_: open_.all("books_with_held_orders", now_us),
             custom_plans=True,
         )
         confirmed = 0

@@ -203,7 +203,7 @@ class PostgresEngine:
 
     async def missing_steps(self) -> Sequence[schema.Step]:
         async with self._connection() as connection:
-            return schema.missing_steps("postgres", await postgres_migration.steps_taken(connection))
+            return schema.missing_steps("postgres", await postgres_migration.read_steps(connection))
 
     async def levels_in_use(self) -> set[int]:
         async with self._connection() as connection:
@@ -239,6 +239,9 @@ class PostgresEngine:
     async def one(self, query: str, *values: Value) -> Row | None:
         found = await self.statement(query, *values)
         return found[0] if found else None
+
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        return await self.statement(query, *values)
 
     async def read_when(
         self,

@@ -68,9 +68,18 @@ async def migrate(connection: Connection, *, force: bool) -> int:
 
 
 async def steps_taken(connection: Connection) -> list[TakenStep]:
+    """First asks whether there is a store at all: the server would log an error otherwise."""
     if await connection.fetchval("SELECT to_regclass('migrations')") is None:
         return []
-    rows = await connection.fetch("SELECT * FROM migrations ORDER BY number")
+    return await read_steps(connection)
+
+
+async def read_steps(connection: Connection) -> list[TakenStep]:
+    """In one statement, for nodes, which ask all the time. None are left if the tables were dropped."""
+    try:
+        rows = await connection.fetch("SELECT * FROM migrations ORDER BY number")
+    except asyncpg.UndefinedTableError:
+        return []
     return [TakenStep(row["number"], row["checksum"], row.get("oldest_level")) for row in rows]
 
 

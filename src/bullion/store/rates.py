@@ -50,35 +50,30 @@ class StoredRates:
 
     async def _ticks(self, since: int | None) -> TickSet:
         if since is not None:
-            row = await self._engine.one("rates_version")
-            if row is not None and row["version"] == since:
-                return TickSet(since, ())
+            rows = await self._engine.all("ticks_since", since)
+            if rows and rows[0]["version"] >= since:  # Less: a store put back to an older copy.
+                return tick_set(rows[0]["version"], [row for row in rows if row["instrument"] is not None])
 
         async def body(transaction: Transaction) -> TickSet:
             version = (await one_row(transaction, "rates_version"))["version"]
-            if since is None or since > version:  # Ahead: a store put back to an older copy.
-                found = await transaction.all("all_ticks")
-            else:
-                found = await transaction.all("ticks_since", since)
-            return tick_set(version, found)
+            return tick_set(version, await transaction.all("all_ticks"))
 
         return await self._engine.read("ticks", body)
 
     async def publish(self, holder: str, lease_s: float, ticks: Sequence[Tick]) -> bool:
         async def body(transaction: Transaction) -> bool:
-            now_us = (await one_row(transaction, "catalogue_state"))["clock_us"]
-            until_us = now_us + round(lease_s * _US_PER_S)
-            if await transaction.one("take_lease", _FEED_LEASE, holder, until_us, now_us) is None:
+            lease = (_FEED_LEASE, holder, round(lease_s * _US_PER_S))
+            taken = await transaction.one("take_lease_for", *lease)
+            if taken is None:
                 return False
-            await put_ticks(transaction, MARKET, ticks, now_us)
-            await transaction.run("notify_nodes", _LISTENER)
+            await put_ticks(transaction, MARKET, ticks, taken["clock_us"])
             return True
 
         return await self._engine.write("publish_ticks", body)
 
 
 async def put_ticks(transaction: Transaction, broker: str, ticks: Sequence[Tick], now_us: int) -> None:
-    """One of an instrument. The store computes `moved_at_us` itself."""
-    version = (await one_row(transaction, "move_rates_version"))["version"]
+    """One of an instrument. The store computes `moved_at_us` itself, and notifies the nodes."""
+    version = (await one_row(transaction, "move_rates_version", _LISTENER))["version"]
     rows = [(each.instrument, each.bid_e6, each.ask_e6, each.at_us, each.pinned_until_us) for each in ticks]
     await transaction.run("put_ticks", broker, version, _encode(rows).decode(), now_us + AHEAD_US_MAX)

@@ -227,6 +227,9 @@ class SqliteEngine:
         found = self.look_up(query, *values)
         return found[0] if found else None
 
+    async def all(self, query: str, *values: Value) -> Sequence[Row]:
+        return self.look_up(query, *values)
+
     async def read_whole(self, name: str, body: Callable[[Transaction], Awaitable[T]]) -> T:
         return await self.read(name, body)
 

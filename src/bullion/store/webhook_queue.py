@@ -18,16 +18,14 @@ class StoredWebhookQueue:
         holder = uuid4().hex
         """One for each claim: also a node that leases a webhook again is another holder."""
 
-        async def count(transaction: Transaction) -> Row:
-            now_us = await _clock_us(transaction)
-            return await one_row(transaction, "webhooks_due", now_us, 1)
-
         async def body(transaction: Transaction) -> list[Webhook]:
             now_us = await _clock_us(transaction)
             values = (now_us, limit, holder, now_us + _us(lease_s))
             return [webhook_of(row) for row in await transaction.all("claim_webhooks", *values)]
 
-        if not (await self._engine.read("webhooks_due", count))["due"]:
+        if await self._engine.one("webhook_on") is None:
+            return ()
+        if not (await self._engine.read("webhooks_due", lambda open_: one_row(open_, "webhooks_due")))["due"]:
             return ()
         return await self._engine.write("claim_webhooks", body, custom_plans=True)
 

@@ -67,3 +67,12 @@ ON CONFLICT (name) DO UPDATE
 SET holder = excluded.holder, until_us = excluded.until_us
 WHERE leases.holder = excluded.holder OR leases.until_us < $4
 RETURNING holder
+
+-- name: take_lease_for
+-- The same for $3 microseconds from now, by the store's clock.
+INSERT INTO leases (name, holder, until_us)
+VALUES ($1, $2, @clock_us + CAST($3 AS BIGINT))
+ON CONFLICT (name) DO UPDATE
+SET holder = excluded.holder, until_us = excluded.until_us
+WHERE leases.holder = excluded.holder OR leases.until_us < @clock_us
+RETURNING @clock_us AS clock_us

@@ -13,6 +13,13 @@ INSERT INTO book_rules (broker, metal, place, terms) VALUES ($1, $2, $3, $4)
 -- Covers that a dealer makes have a key. Not by IS NULL, with which SQLite would read all planned covers by their key.
 coalesce(covers.idempotency_key, '') = ''
 
+-- name: any_plan
+-- Whether there may be any book to plan for. The order of rows leads to the index of open covers.
+SELECT 1 AS found
+WHERE
+    (SELECT 1 FROM book_rules ORDER BY broker, metal LIMIT 1) = 1
+    OR (SELECT 1 FROM covers WHERE state IN ('suggested', 'sent') ORDER BY broker, metal LIMIT 1) = 1
+
 -- name: books_to_plan
 -- Those with rules, and those whose rules are gone but have left suggestions. Not those of a broker that another node
 -- than $1 plans for at $2. The names of their leases begin with $3.

@@ -151,6 +151,14 @@ FROM (
     WHERE hedges.broker = $1 AND hedges.state = 'waiting' AND hedges.venue = 'book' AND orders.metal = $2 AND orders.status = 'pending'
 ) AS fresh
 
+-- name: held_order
+-- Whether any order may wait for room in a hedge book: see `books_with_held_orders`.
+SELECT 1 AS found
+FROM hedge_requests
+WHERE state = 'waiting' AND venue = 'book' AND (tries > 0 OR due_at_us < $1)
+ORDER BY due_at_us
+LIMIT 1
+
 -- name: books_with_held_orders
 SELECT hedges.broker, orders.metal, orders.trade_type, orders.quantity_e4, hedges.fineness_e4, count(*) AS orders
 FROM hedge_requests AS hedges

@@ -3,7 +3,11 @@
 -- name: rates_version
 SELECT version FROM rates WHERE one = 1
 
--- name: move_rates_version
+-- name: move_rates_version (postgres)
+-- The listener $1 is notified when the transaction commits.
+UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version, pg_notify('bullion_catalogue', $1)
+
+-- name: move_rates_version (sqlite)
 UPDATE rates SET version = version + 1 WHERE one = 1 RETURNING version
 
 -- fragment: ticks
@@ -23,8 +27,13 @@ WHERE broker IN ('', $1)
 ORDER BY instrument
 
 -- name: ticks_since
-@ticks
-WHERE version > $1
+-- With the version that they lead to. One row without a tick if there is none.
+SELECT
+    rates.version, ticks.broker, ticks.instrument, ticks.bid_e6, ticks.ask_e6, ticks.at_us, ticks.moved_at_us,
+    ticks.pinned_until_us
+FROM rates
+LEFT JOIN ticks ON ticks.version > $1
+WHERE rates.one = 1
 
 -- name: put_ticks
 -- A tick older than the stored one is ignored, unless the stored one is later than $4: then it is from before the clock was

@@ -114,7 +114,7 @@ ORDER BY webhooks.off_at_us DESC
 
 -- Delivery
 
--- fragment: due_webhooks
+-- fragment: due_webhooks(now, limit)
 -- An account that is not active, or whose API access is off, gets nothing, and none of a broker that was moved. Two webhooks of a book are leased at once, but
 -- for those that one claim takes. A lease that ends in more than a minute was given before the clock stepped back.
 SELECT webhooks.book_id, webhooks.id
@@ -123,27 +123,31 @@ FROM webhooks
 @lookup_join accounts ON accounts.id = books.account_id
 @lookup_join brokers ON brokers.tag = accounts.broker
 WHERE
-    brokers.moved_store IS NULL AND webhooks.state = 'on' AND NOT (webhooks.lease_until_us > $1 AND webhooks.lease_until_us <= $1 + 60000000) AND accounts.active = 1 AND accounts.api_access = 1
+    brokers.moved_store IS NULL AND webhooks.state = 'on' AND NOT (webhooks.lease_until_us > {now} AND webhooks.lease_until_us <= {now} + 60000000) AND accounts.active = 1 AND accounts.api_access = 1
     AND (
         webhooks.replaying = 1
-        OR ((webhooks.tries = 0 OR webhooks.next_try_at_us <= $1) AND @newest_event > webhooks.delivered_through)
+        OR ((webhooks.tries = 0 OR webhooks.next_try_at_us <= {now}) AND @newest_event > webhooks.delivered_through)
     )
     AND (
         SELECT count(*)
         FROM webhooks AS other
         WHERE
-            other.book_id = webhooks.book_id AND other.lease_until_us > $1 AND other.lease_until_us <= $1 + 60000000
+            other.book_id = webhooks.book_id AND other.lease_until_us > {now} AND other.lease_until_us <= {now} + 60000000
     ) < 2
 ORDER BY webhooks.next_try_at_us
-LIMIT $2
+LIMIT {limit}
+
+-- name: webhook_on
+-- Whether any webhook may have something to deliver: most stores have none.
+SELECT 1 AS found FROM webhooks WHERE state = 'on' ORDER BY next_try_at_us LIMIT 1
 
 -- name: webhooks_due
-SELECT @clock_us AS clock_us, (SELECT count(*) FROM (@due_webhooks) AS due) AS due
+SELECT count(*) AS due FROM (@due_webhooks(@clock_us, 1)) AS due
 
 -- name: claim_webhooks (postgres)
 -- Leases webhooks that are due to this holder until $4.
 WITH due AS MATERIALIZED (
-    @due_webhooks
+    @due_webhooks($1, $2)
     FOR UPDATE OF webhooks SKIP LOCKED
 )
 
@@ -156,7 +160,7 @@ RETURNING webhooks.*, 0 AS newest
 -- name: claim_webhooks (sqlite)
 UPDATE webhooks
 SET holder = $3, lease_until_us = $4
-WHERE (book_id, id) IN (@due_webhooks)
+WHERE (book_id, id) IN (@due_webhooks($1, $2))
 RETURNING *, 0 AS newest
 
 -- fragment: held_webhook
