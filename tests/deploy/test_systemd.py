@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import httpx
@@ -221,12 +222,14 @@ def _install_service(folder: Path, dist: Path) -> None:
     packages.mkdir(parents=True)
     with zipfile.ZipFile(wheel) as opened:
         opened.extractall(packages)
+    for module in (packages / "bullion").rglob("*.py"):
+        _add_compiled(ROOT / "src" / module.relative_to(packages), module)
     for package in read_needs(wheel).packages.values():
         for file in package.files or []:
             source = Path(str(package.locate_file(file)))
-            if ".." not in file.parts and source.suffix != ".pyc" and source.is_file():
+            if ".." not in file.parts and source.is_file():
                 (packages / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, packages / file)
+                shutil.copy2(source, packages / file)  # With its time: compiled files stay valid.
     base = _python()
     (folder / "bin").mkdir()
     (folder / "bin/python").symlink_to(base)
@@ -234,6 +237,17 @@ def _install_service(folder: Path, dist: Path) -> None:
     program = folder / "bin/bullion"
     program.write_text("#!/opt/bullion/bin/python\nfrom bullion.__main__ import main\n\nmain()\n")
     program.chmod(0o755)
+
+
+def _add_compiled(source: Path, module: Path) -> None:
+    """As `pip` would compile the module. Without this, each process that imports it compiles it anew."""
+    assert source.read_bytes() == module.read_bytes()
+    compiled = Path(cache_from_source(str(source)))
+    if compiled.exists():
+        shutil.copystat(source, module)  # With its time, by which the compiled file is valid.
+        copied = Path(cache_from_source(str(module)))
+        copied.parent.mkdir(exist_ok=True)
+        shutil.copyfile(compiled, copied)
 
 
 def _python() -> Path:
