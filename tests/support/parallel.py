@@ -2,7 +2,7 @@
 
 The workers are forks of the process that has collected the tests. With pytest-xdist each worker is a new
 interpreter that imports and collects all tests again, and sends seven messages about each test: that took a
-twentieth of the processor time of `make test`.
+third of the processor time of `make quick`.
 
 A worker gets a batch of tests at a time, and the next one when it begins the last test of a batch. Tests with
 the mark `one_worker` and the same name, which follow each other, are one batch.
