@@ -46,6 +46,12 @@ class Pair:
         alone = self.primary.new_database()
         return alone.replace("/test", f",127.0.0.1:{self.standby.port}/test")
 
+    def catch_up(self) -> None:
+        """Wait until the standby has replayed all that the primary has written by now."""
+        written = self.primary.sql("SELECT pg_current_wal_lsn()")
+        replayed = f"SELECT pg_last_wal_replay_lsn() >= '{written}'"
+        until(lambda: self.standby.sql(replayed) == "t", within_s=30)
+
     def promote(self) -> None:
         self.standby.sql("SELECT pg_promote()")
 

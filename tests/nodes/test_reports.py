@@ -248,6 +248,7 @@ async def test_what_is_no_standby_of_this_store_is_not_read(
 ) -> None:
     monkeypatch.setattr(standby, "CATCH_UP_S", 15)
     other = pair.primary.new_database(address.rpartition("/")[2])
+    pair.catch_up()  # Nobody can connect to a database that the standby does not have yet.
     wrong = {at(pair.primary, address): "away", at(pair.standby, other): "other_store"}
     for url, reason in wrong.items():
         async with reading(address, url) as desk:
@@ -287,6 +288,7 @@ def test_orders_never_meet_the_standby_and_reports_do(
             assert sessions(pair.standby) == 0
         finally:
             pair.standby.sql("SELECT pg_wal_replay_resume()")
+        pair.catch_up()  # On a busy machine, that can take longer than a report waits.
         answer = market.desk.get("/audit")
         assert answer.status_code == 200
         assert answer.json()["items"][0]["action"] == "issue_key"
