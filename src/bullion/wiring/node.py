@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -253,7 +253,7 @@ async def open_node(
         async with run_in_background(*tasks):
             await _first_checks(trading, link)
             apps = (
-                TradingApi(gate, call_log, checks, _pages(), api_endpoints, public_rates),
+                TradingApi(gate, call_log, checks, api_pages(), api_endpoints, public_rates),
                 DeskApi(desk, authenticator, call_log, checks, measured),
             )
             gates = (
@@ -316,7 +316,8 @@ async def _first_checks(trading: Trading, link: RedisLink | None) -> None:
                 await trading.check()
 
 
-def _pages() -> Mapping[str, Response]:
+@cache
+def api_pages() -> Mapping[str, Response]:
     """The description of the API and its page, made once. The bare address leads to the page."""
     description = openapi()
     return {
