@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import os
 import shlex
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
@@ -18,6 +16,7 @@ from bullion.desk_cli import commands
 from bullion.settings import read_settings
 from bullion.wiring.store import open_store, save_hedge
 from bullion.wiring.trading import Trading
+from tests.support.kept_logs import kept_logs
 from tests.support.node import SECRET
 from tests.support.orders import GOLD
 from tests.support.stacks import STACKS, stack
@@ -59,17 +58,14 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("BULLION_SECRET", SECRET)
     for name, value in stack(request.param, request).items():
         monkeypatch.setenv(name, value)
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
     shell = Shell()
-    assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
-    shell.desk("symbols put GOLD --file -", json.dumps(GOLD))
-    terms = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
-    shell.desk("groups put retail --file -", json.dumps(terms))
-    shell.desk("accounts create aurum --group retail --gold 1000")
-    yield shell
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+    with kept_logs():
+        assert CliRunner().invoke(main, ["migrate"]).exit_code == 0
+        shell.desk("symbols put GOLD --file -", json.dumps(GOLD))
+        terms = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
+        shell.desk("groups put retail --file -", json.dumps(terms))
+        shell.desk("accounts create aurum --group retail --gold 1000")
+        yield shell
 
 
 def test_totals_of_orders_are_a_table_and_the_whole_answer_as_json(

@@ -1,7 +1,6 @@
 """The desk's guide has every command of the desk with its options, and each of its examples works."""
 
 import json
-import logging
 import shlex
 import sqlite3
 import time
@@ -12,7 +11,6 @@ from string import Template
 from typing import Any
 
 import pytest
-import structlog
 from click.testing import CliRunner, Result
 
 from bullion.__main__ import main
@@ -20,6 +18,7 @@ from bullion.orders.instant import instant_text
 from tests.docs.commands import command_of, leaves, option_names
 from tests.docs.markdown import ROOT, prose, quoted, table_rows
 from tests.support.feed_status import put_feed_status
+from tests.support.kept_logs import kept_logs
 from tests.support.line_state import line_report, put_line_state
 from tests.support.node import SECRET
 
@@ -200,11 +199,8 @@ def send_in_vain(store: Path, cover_id: str) -> None:
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BULLION_SECRET", SECRET)
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    yield Shell()
-    root.handlers, root.level = handlers, level
-    structlog.reset_defaults()
+    with kept_logs():
+        yield Shell()
 
 
 def put_what_nodes_say(name: str, store: Path) -> None:

@@ -1,9 +1,9 @@
 """Processes of the service that start quickly: forks of a process that has imported the service already.
 
 A new interpreter needs more than half a second of a core to import the service, and the tests start hundreds
-of processes. So each test process has a fork server (see `fork_server.py`), which imports it once. A forked
-process has its own folder, environment, streams, signals and exit code. Tests of the start itself use a new
-interpreter. For workers see `forked_worker.py`, and for the demo's console `forked_console.py`.
+of processes. So there is a fork server (see `fork_server.py`), which imports it once. A forked process has
+its own folder, environment, streams, signals and exit code. Tests of the start itself use a new interpreter.
+For workers see `forked_worker.py`, and for the demo's console `forked_console.py`.
 """
 
 import atexit
@@ -73,7 +73,7 @@ class ForkedProcess:
         self._code: int | None = None
         with theirs:
             # The socket keeps messages apart, so any number of threads may send at once.
-            socket.send_fds(_fork_server(), [request.encode()], [stdin, stdout, stderr, theirs.fileno()])
+            socket.send_fds(fork_server(), [request.encode()], [stdin, stdout, stderr, theirs.fileno()])
         self.pid = self._number()
 
     @property
@@ -114,8 +114,13 @@ class ForkedProcess:
         return number
 
 
+def fork_server() -> socket.socket:
+    """Where requests are sent. Workers that are forked after the first call share one server."""
+    return _running_fork_server()[0]
+
+
 @cache
-def _fork_server() -> socket.socket:
+def _running_fork_server() -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
@@ -131,13 +136,13 @@ def _fork_server() -> socket.socket:
         process.wait(timeout=10)
 
     atexit.register(end)
-    return ours
+    return ours, process
 
 
 @contextlib.contextmanager
 def forked_programs() -> Iterator[tuple[str, int, dict[str, str]]]:
     """For a shell: a folder with our programs for its PATH, a descriptor for it to inherit, and variables."""
-    descriptor = _fork_server().fileno()
+    descriptor = fork_server().fileno()
     script = Path(__file__).with_name("forked_command.py")
     with tempfile.TemporaryDirectory() as folder:
         for name, module in _PROGRAMS.items():
