@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.support.desk import Office, first_caller, nothing_changed, refusal
-from tests.support.node import Node, own_address, until
+from tests.support.node import Node, own_transport, until
 from tests.support.orders import GOLD, SILVER
 
 PAGE, PRICES = "/rates", "/rates/prices.json"
@@ -30,7 +30,7 @@ def office(node: Node) -> Iterator[Office]:
 
 @pytest.fixture
 def viewer(office: Office) -> Iterator[httpx.Client]:
-    transport = httpx.HTTPTransport(verify=False, local_address=own_address())
+    transport = own_transport()
     headers = {"Host": f"{office.broker}.example"}
     with httpx.Client(base_url=office.node.api_url, headers=headers, transport=transport, timeout=20) as http:
         yield http

@@ -15,6 +15,7 @@ import httpx
 
 from tests.support.command import PROGRAM, bullion, environment
 from tests.support.forked_process import Process, start
+from tests.support.loopback_transport import LoopbackTransport
 from tests.support.node import until
 
 FREE = {"BULLION_PORT": "0", "BULLION_DESK_PORT": "0", "BULLION_CONSOLE_PORT": "0"}
@@ -24,7 +25,7 @@ Launch = Callable[[Sequence[str], Path, Mapping[str, str], IO[bytes], IO[bytes]]
 
 
 def caller(url: str, headers: dict[str, str]) -> httpx.Client:
-    transport = httpx.HTTPTransport(verify=False)
+    transport = LoopbackTransport()
     return httpx.Client(base_url=url, headers=headers, transport=transport, timeout=20)
 
 

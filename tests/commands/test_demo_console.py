@@ -19,6 +19,7 @@ import pytest
 from bench.seed import seed
 from tests.commands.test_demo import FREE, Demo, interpreter, running
 from tests.support.command import bullion
+from tests.support.loopback_transport import LoopbackTransport
 from tests.support.node import until
 from tests.support.probe import probing
 from tests.support.scale import SCALE
@@ -86,7 +87,7 @@ def console_pid(demo: Demo) -> int:
 @contextmanager
 def logged_in(demo: Demo) -> Iterator[httpx.Client]:
     url = demo.console_url
-    transport = httpx.HTTPTransport(verify=False)
+    transport = LoopbackTransport()
     with httpx.Client(base_url=url, transport=transport, timeout=20) as client:
         form = {"token": demo.desk_token}
         assert client.post("/login", data=form, headers={"Origin": url}).status_code == 303

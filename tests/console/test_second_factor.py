@@ -14,6 +14,7 @@ from bullion.keys.totp import STEP_S, code_at
 from tests.support.console import ConsoleProcess, Visitor, session_cookie, session_of
 from tests.support.console_client import ConsoleClient
 from tests.support.desk import Office
+from tests.support.loopback_transport import LoopbackTransport
 from tests.support.node import own_address, until
 
 REFUSED_LOAD = "Failed to load resource"
@@ -141,7 +142,7 @@ def user_with_factor(console: ConsoleProcess, token: str) -> Iterator[tuple[http
         assert shown.status_code == 200
         codes = re.findall(r"<li><code>([^<]+)</code>", shown.text)
     headers = {"X-Forwarded-For": own_address(), **own}
-    transport = httpx.HTTPTransport(verify=False)
+    transport = LoopbackTransport()
     with httpx.Client(base_url=console.url, headers=headers, transport=transport, timeout=20) as client:
         answer = client.post("/login", data={"token": token})
         assert answer.headers["location"] == "/login/code"
@@ -193,7 +194,7 @@ def test_a_session_that_showed_the_old_key_has_to_show_the_new_one(
         lost.post("/login/code", data={"csrf": csrf_of(lost), "code": codes[0]})
         assert lost.get("/live/overview").status_code == 200
         headers = {"X-Forwarded-For": own_address(), **own}
-        transport = httpx.HTTPTransport(verify=False)
+        transport = LoopbackTransport()
         with httpx.Client(base_url=console.url, headers=headers, transport=transport, timeout=20) as safe:
             safe.post("/login", data={"token": token})
             safe.post("/login/code", data={"csrf": csrf_of(safe), "code": codes[1]})

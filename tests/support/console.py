@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from .command import environment
 from .forked_process import Process, serving
+from .loopback_transport import LoopbackTransport
 from .node import own_address, until
 
 _ON_LOOPBACK = "127.0.0.1"
@@ -73,7 +74,7 @@ def session_cookie(client: httpx.Client) -> tuple[str, str]:
 def session_of(console: ConsoleProcess, token: str) -> Iterator[tuple[httpx.Client, str]]:
     """Somebody logged in without a browser, and the token of their forms."""
     headers = {"X-Forwarded-For": own_address()}
-    transport = httpx.HTTPTransport(verify=False)
+    transport = LoopbackTransport()
     with httpx.Client(base_url=console.url, headers=headers, transport=transport, timeout=20) as client:
         answer = client.post("/login", data={"token": token}, headers={"Origin": console.url})
         assert answer.status_code == 303

@@ -9,6 +9,8 @@ from typing import Any
 
 import httpx
 
+from .loopback_transport import SOCKET
+
 PATIENCE_S = 30.0
 
 
@@ -32,7 +34,7 @@ class StreamReader:
     def leave(self) -> None:
         """Close the connection, also from another thread."""
         with contextlib.suppress(OSError):
-            self.answer.extensions["network_stream"].get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+            self.answer.extensions[SOCKET].shutdown(socket.SHUT_RDWR)
 
     def read(self) -> Message | None:
         """The next event; None at the end of the stream."""

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import signal
-import ssl
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import IO, Any, Self
 import httpx
 
 from .forked_process import CHECKOUT, Process, serving
+from .loopback_transport import LoopbackTransport
 from .migrated_store import copy_migrated
 
 DESK_TOKEN = "first-desk-token-of-the-tests"
@@ -31,16 +31,9 @@ def own_address() -> str:
     return f"127.{1 + (number >> 16)}.{(number >> 8) & 255}.{number & 255}"
 
 
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-def own_transport(address: str | None = None) -> httpx.HTTPTransport:
-    """Calls from that address, or from one of its own.
-
-    The context is never used, as there is no TLS on loopback. To make one for each client would take seven
-    times as long as everything else about it.
-    """
-    return httpx.HTTPTransport(verify=_NO_TLS, local_address=address or own_address())
+def own_transport(address: str | None = None) -> LoopbackTransport:
+    """Calls from that address, or from one of its own."""
+    return LoopbackTransport(address or own_address())
 
 
 @dataclass
