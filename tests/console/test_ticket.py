@@ -29,8 +29,8 @@ def orders(dealing: Dealing) -> list[dict[str, Any]]:
     return dealing.desk.all("/orders?login_id=client")
 
 
-def lock(page: Page) -> None:
-    """Press Enter in the weight, and wait until the price is locked and the button accepts a press."""
+def press_enter(page: Page) -> None:
+    """Press Enter in the weight, which locks the price and leads to the button."""
     for _ in range(5):
         # Again if it came before the page had its first price: no person is so quick.
         page.locator("#weight").press("Enter")
@@ -38,6 +38,11 @@ def lock(page: Page) -> None:
             expect(page.locator("#book")).to_be_focused(timeout=4000)
             break
     expect(page.locator("#book")).to_be_focused()
+
+
+def lock(page: Page) -> None:
+    """Lock the price, and wait until the button accepts a press."""
+    press_enter(page)
     expect(page.locator("#book")).not_to_have_attribute("aria-disabled", "true")
     page.wait_for_timeout(450)  # The button ignores a press so soon after the lock: that is its purpose.
 
@@ -269,8 +274,7 @@ def test_many_presses_book_once(someone: Visitor, dealing: Dealing, dealer: str)
     page = someone.open(dealer, FILLED)
     requests = sent(page)
     # A double press locks, and does no more.
-    page.locator("#weight").press("Enter")
-    expect(page.locator("#book")).to_be_focused()
+    press_enter(page)
     page.evaluate("document.getElementById('book').click()")
     assert requests == []
     the_ring_counts_down(page)
