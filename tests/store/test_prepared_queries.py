@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Iterator, Sequence
 from types import ModuleType
+from unittest.mock import patch
 
 import asyncpg
 import pytest
@@ -133,6 +134,17 @@ async def test_one_that_was_dropped_is_prepared_again(postgres: Postgres) -> Non
     known = await engine.write("held", _known, holding=prepared_queries.SUM)
     await engine.close()
     assert _missing(prepared_queries.SUM, known) == set()
+
+
+async def test_what_is_prepared_costs_no_message(postgres: Postgres) -> None:
+    """A transaction that answers an order names some forty queries. Each message would delay it."""
+    engine = await _engine_of_one_connection(postgres)
+    await engine.write("held", _known, holding=prepared_queries.ANSWER)
+    with patch.object(asyncpg.Connection, "executemany", side_effect=AssertionError("a message")):
+        await engine.write("held", _known, holding=prepared_queries.ANSWER)
+        with pytest.raises(AssertionError, match="a message"):
+            await engine.write("held", _known, holding=prepared_queries.PLAN)
+    await engine.close()
 
 
 def _missing(names: Sequence[str], known: set[str]) -> set[str]:

@@ -14,6 +14,7 @@ import structlog
 from bullion.faults import StoreFault
 from bullion.last_success import note_start, note_success
 
+from . import prepared_queries
 from .account_events import enter_event
 from .engine import Engine, Row, Transaction
 from .event_reader import DAY_US
@@ -71,7 +72,11 @@ class EventEntering:
         )
         complete = len(rows) < _BOOKS_AT_ONCE
         for row in rows:
-            done = await self._engine.write("enter_late_event", partial(_enter_late_event, row=row))
+            done = await self._engine.write(
+                "enter_late_event",
+                partial(_enter_late_event, row=row),
+                holding=prepared_queries.LATE_EVENT,
+            )
             complete = done and complete
         return complete
 

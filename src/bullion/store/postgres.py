@@ -91,7 +91,8 @@ class _Connection(asyncpg.Connection):
     async def prepare_queries(self, queries: Iterable[str]) -> None:
         """Outside of a transaction: see `prepared_queries`."""
         for query in queries:
-            if not self._stmt_cache.has(query):  # type: ignore[attr-defined]  # There is no public way to ask.
+            # There is no public way to ask. The key has the class of rows, and whether codecs are ignored.
+            if not self._stmt_cache.has((query, asyncpg.Record, False)):  # type: ignore[attr-defined]
                 await self.executemany(query, ())  # Prepares and caches the query without running it.
 
 

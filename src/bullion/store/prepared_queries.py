@@ -21,6 +21,7 @@ CHANGE = (
     "release_symbol_weight",
     "return_stock",
 )
+UNMATCHED = ("unmatched_at_venue", "insert_unmatched_execution")
 HEDGE = (
     "claim_hedges",
     "claimed_hedges",
@@ -28,8 +29,7 @@ HEDGE = (
     "withdraw_hedge",
     "one_hedge",
     "answer_hedge",
-    "unmatched_at_venue",
-    "insert_unmatched_execution",
+    *UNMATCHED,
 )
 PARTS = ("insert_fill", "one_part", "insert_part", "put_rest", "wait_for_rest", "accounted_parts")
 HOUSE_BOOK = (
@@ -73,10 +73,12 @@ TRACE = ("lock_trace_batches", "insert_trace_batch", "delete_old_trace_batches")
 
 SETTINGS = (*EVENT, "catalogue_state", "insert_book_entry", "one_book_position")
 """When the desk changes what nodes keep in memory. Accounts get an event of it; a hedge book is opened so."""
+LATE_EVENT = (*EVENT, "delete_late_event")
+"""When an event is entered whose book was locked."""
 ANSWER = ("lock_book", *CHANGE, *HEDGE, *PARTS, *HOUSE_BOOK)
 """When the venue has answered orders."""
 JUDGE = ("lock_book", *HOUSE_BOOK)
 """When the house's book answers orders."""
-ANSWER_COVER = (*COVERS, *HOUSE_BOOK)
+ANSWER_COVER = (*COVERS, *UNMATCHED, *HOUSE_BOOK)
 PLAN_COVERS = (*PLAN, "lock_book_position")
 ALL = tuple(dict.fromkeys(RECORD + VERIFY + ANSWER + COVERS + PLAN + SUM + TRACE))
