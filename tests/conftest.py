@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from tests.support.forked_process import fork_server
 from tests.support.migrated_store import migrate
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
+from tests.support.reused_postgres import CachedPostgresEngine, ConnectionCache, ReusedDatabase
 from tests.support.scale import SCALE
 from tests.support.servers import NotInstalled, Postgres, Redis, missing
 from tests.support.stacks import in_turn
@@ -60,8 +61,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         return
     fixtures = item._fixtureinfo.name2fixturedefs
     shared = [name for name, defined in fixtures.items() if defined[-1].scope == "module"]
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    if parameters.get("engine_name") == "postgres":  # They share connections: see `reused_store`.
+        shared.append("engine_name")
     if shared:
-        parameters = item.callspec.params if hasattr(item, "callspec") else {}
         chosen = [str(parameters[name]) for name in shared if name in parameters]
         item.add_marker(pytest.mark.one_worker("-".join([item.path.parent.name, item.path.stem, *chosen])))
 
@@ -99,7 +102,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"--quick left out {left_out} tests. 'make test' runs them all.")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     """The event loop that the service runs on."""
     return "asyncio", {"use_uvloop": True}
@@ -122,6 +125,31 @@ def schema_template(postgres: Postgres) -> str:
     address = postgres.new_database()
     migrate(PostgresEngine(address))
     return address.rpartition("/")[2]
+
+
+@pytest.fixture(scope="session")
+def reused_database(postgres: Postgres, schema_template: str) -> Iterator[ReusedDatabase]:
+    database = ReusedDatabase(postgres, schema_template)
+    yield database
+    database.drop()
+
+
+@pytest.fixture(scope="module")
+async def connection_cache() -> AsyncIterator[ConnectionCache]:
+    """While it is there, the tests of the module share an event loop."""
+    cache = ConnectionCache()
+    yield cache
+    cache.close()
+
+
+@pytest.fixture
+async def reused_store(
+    reused_database: ReusedDatabase, connection_cache: ConnectionCache
+) -> AsyncIterator[Callable[[], PostgresEngine]]:
+    """Each call gives another node's engine on the same store, which has its tables and no rows."""
+    yield lambda: CachedPostgresEngine(reused_database.address, connection_cache)
+    if not reused_database.empty(await connection_cache.reset()):
+        connection_cache.close()
 
 
 @pytest.fixture(scope="session")

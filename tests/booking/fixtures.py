@@ -34,6 +34,7 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.rates.board import Board
 from bullion.records.clients import Allocation
+from bullion.store import prepared_queries
 from bullion.store.catalogue_source import StoreSource
 from bullion.store.engine import Engine, Row
 from bullion.store.ledger_postgres import PostgresLedger
@@ -355,7 +356,9 @@ async def stand_at(engine: Engine, book_id: int, ordinals: int) -> None:
         book_id,
         ordinals,
     )
-    await engine.write("sum", lambda transaction: sum_blocks(transaction, book_id))
+    await engine.write(
+        "sum", lambda transaction: sum_blocks(transaction, book_id), holding=prepared_queries.SUM
+    )
     for metal in ("gold", "silver"):
         await rows(
             engine,

@@ -16,11 +16,10 @@ from bullion.desk.bodies import BrokerBody, SymbolBody
 from bullion.desk.conversion import Changes, convert
 from bullion.records.audit import Chain
 from bullion.store.engine import Engine, Transaction
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import Node, asked, reset, rows
 from tests.booking.small_blocks import small_blocks
 from tests.contract.archiving import ADMIN, archive_all, desk_on, place
-from tests.contract.conftest import engine, engine_name  # noqa: F401 - fixtures
+from tests.contract.conftest import end_tasks, engine, engine_name, loop_task, make_engine  # noqa: F401 - fixtures
 from tests.contract.dealings import Dealings
 
 pytestmark = pytest.mark.anyio

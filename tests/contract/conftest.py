@@ -1,6 +1,7 @@
 """The engines that the store's tests run on. Another engine joins by one more entry here."""
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,30 @@ def make_engine(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path
     """Each call gives another node's engine on the same store, which has its tables and no rows."""
     if engine_name == "sqlite":
         return new_file(tmp_path)
-    return _new_database(request, request.getfixturevalue("schema_template"))
+    if "anyio_backend" not in request.fixturenames:  # It has an event loop of its own.
+        return _new_database(request, request.getfixturevalue("schema_template"))
+    make: MakeEngine = request.getfixturevalue("reused_store")
+    return make
+
+
+@pytest.fixture
+async def loop_task(anyio_backend: object) -> "asyncio.Task[object]":
+    """The task that runs a test and its fixtures."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
+@pytest.fixture(autouse=True)
+def end_tasks(loop_task: "asyncio.Task[object]") -> Iterator[None]:
+    """Cancel the tasks that a test has left, also where its event loop goes on: see `connection_cache`."""
+    yield
+    loop = loop_task.get_loop()
+    left = asyncio.all_tasks(loop) - {loop_task}
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left))
 
 
 def new_file(folder: Path) -> MakeEngine:

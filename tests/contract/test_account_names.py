@@ -12,7 +12,6 @@ from bullion.records.clients import AccountSummary, Allocation, KeyTimes
 from bullion.store import account_names
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,6 @@ from bullion.desk.desk import Desk
 from bullion.orders.instant import instant_text
 from bullion.records.token import Actor, Role
 from bullion.store.engine import Engine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 
 from .dealings import Dealings

@@ -26,11 +26,9 @@ from bullion.store.records import RecordStore
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.conftest import (  # noqa: F401 - fixtures
     books,
-    make_engine,
     node,
     other_node,
     postgres_engine,
-    shared_database,
 )
 from tests.booking.fixtures import Node, asked, create_books, reset, rows
 from tests.contract.archiving import ADMIN, EVER, archive_all, check, desk_on, place, put, read_again
@@ -280,7 +278,9 @@ async def test_the_desk_finds_them_by_id_and_another_desk_does_not(
 
     async def find(broker: str, order_id: str, *, hold: bool = False) -> Any:
         return await records.write(
-            "find", lambda open_: (open_.lock_order if hold else open_.order)(broker, order_id)
+            "find",
+            lambda open_: (open_.lock_order if hold else open_.order)(broker, order_id),
+            catalogue=False,
         )
 
     for number, orders in enumerate(old, start=1):

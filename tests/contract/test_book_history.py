@@ -12,7 +12,6 @@ from bullion.store.cover_planning import LEASE_US, StoredCoverPlans
 from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.hedge.book.samples import AUTO
 
 from .dealings import Dealings

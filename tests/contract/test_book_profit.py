@@ -39,7 +39,6 @@ from bullion.store.engine import Engine, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import PRICED, Dealings
 from .desk_over import ADMIN, desk_over

@@ -22,14 +22,13 @@ from bullion.rates.duty import duty_day
 from bullion.records.hedge_book import CoverDeal, StoredContract
 from bullion.refusals.desk import CONFLICT, NOT_FOUND
 from bullion.refusals.refusal import RefusalError
-from bullion.store import queries
+from bullion.store import prepared_queries, queries
 from bullion.store.book_ages import BookAges
 from bullion.store.cover_planning import StoredCoverPlans, read_book, record
 from bullion.store.engine import Engine, Row, Transaction
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.hedge.book.samples import AUTO, MARK, SEED
 
@@ -123,7 +122,7 @@ class Covered(House):
                 state = "filled" if whole else "partly" if filled_e8 else "refused"
                 await records.finish_cover(cover, state, None, None, at_us)
 
-        await self.records.write("fill", body)
+        await self.records.write("fill", body, catalogue=False)
 
     async def until_locks_wait(self) -> None:
         """Until a session of this PostgreSQL database waits for another."""
@@ -135,7 +134,9 @@ class Covered(House):
 
     async def by_hand(self, rule: str) -> Any:
         return await self.records.write(
-            "plan", lambda records: records.plan_by_hand("main", Metal.GOLD, rule, "dealer")
+            "plan",
+            lambda records: records.plan_by_hand("main", Metal.GOLD, rule, "dealer"),
+            catalogue=False,
         )
 
 
@@ -284,12 +285,14 @@ async def test_a_planner_and_a_dealer_who_sends_its_suggestion_do_not_wait_for_e
         (made,) = await record(transaction, state, revision, state.basis())
         return made
 
-    first = asyncio.create_task(other_engine.write("suggest", suggest))
+    first = asyncio.create_task(other_engine.write("suggest", suggest, holding=prepared_queries.ALL))
     await locked.wait()
     locked.clear()
     planner = asyncio.create_task(
         engine.write(
-            "plan", lambda open_: covered.plans._plan(Held(open_, locked, go_on), BOOK, covered.seen)
+            "plan",
+            lambda open_: covered.plans._plan(Held(open_, locked, go_on), BOOK, covered.seen),
+            holding=prepared_queries.PLAN_COVERS,
         )
     )
     await covered.until_locks_wait()

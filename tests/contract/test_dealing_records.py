@@ -18,7 +18,6 @@ from bullion.records.page import Page
 from bullion.store import order_records
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import Dealings
 

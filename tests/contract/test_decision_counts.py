@@ -15,7 +15,6 @@ from bullion.store.records import Records, RecordStore
 from bullion.store.refusal_counts import RefusalCounts
 from bullion.store.trace_reader import decision_counts
 from bullion.store.traces import StoredTraces
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books
 
 from .test_refusal_search import page

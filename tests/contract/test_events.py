@@ -28,7 +28,6 @@ from bullion.store.event_reader import DAY_US, StoredEvents
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import GOLD, NOW_US, create_books, put, rows
 
 from .dealings import Dealings

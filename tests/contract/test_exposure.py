@@ -8,7 +8,6 @@ from bullion.orders.status import Event
 from bullion.records.hedges import Exposure
 from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import Dealings
 

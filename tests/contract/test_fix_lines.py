@@ -9,7 +9,6 @@ from bullion.hedge.fix.line_ports import KeptNumbers
 from bullion.hedge.fix.session_effects import Numbers
 from bullion.store.engine import Engine, Transaction
 from bullion.store.fix_lines import StoredLines, store_incoming
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,6 @@ from bullion.faults import StoreFault
 from bullion.hedge.venue import Confirmed, Declined, FinalAnswer
 from bullion.orders.status import Event
 from bullion.store.engine import Engine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import NOW_US
 from tests.booking.small_blocks import small_blocks
 

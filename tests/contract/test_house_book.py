@@ -16,12 +16,13 @@ from bullion.metals.metal import Metal
 from bullion.orders.order import Order
 from bullion.orders.status import Event
 from bullion.records.hedge_book import BookPosition
+from bullion.store import prepared_queries
 from bullion.store.book_records import clients_mg
 from bullion.store.engine import Engine, Row, Transaction, one_row
 from bullion.store.house_book import StoredHouseBook
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.conftest import postgres_engine  # noqa: F401 - fixtures
 
 from .dealings import PRICED, Dealings
 from .desk_over import desk_over
@@ -340,7 +341,7 @@ async def judged_while(house: House, order: ToHedge, changes: Changes, more: Cha
             await more(transaction)
         return judged
 
-    return await asyncio.wait_for(await engine.write("changes", body), 10)
+    return await asyncio.wait_for(await engine.write("changes", body, holding=prepared_queries.ALL), 10)
 
 
 async def test_on_postgresql_an_order_does_not_pass_one_that_is_held_back_at_the_same_time(

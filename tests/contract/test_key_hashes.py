@@ -6,7 +6,6 @@ from bullion.keys.hashing import Hasher, fingerprint
 from bullion.store.engine import Engine
 from bullion.store.key_hashes import KeyHashes
 from bullion.store.records import RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books, rows
 
 from .test_clients_on_use import key_id, new_key

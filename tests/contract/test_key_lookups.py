@@ -15,7 +15,6 @@ from bullion.store.engine import Engine, Row
 from bullion.store.key_lookups import KeyLookups
 from bullion.store.ledger_postgres import PostgresLedger
 from bullion.store.postgres import PostgresEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import asked, create_books, reset, store_of
 from tests.contract.test_ledger import entry, names, planned, version_of
 from tests.model import invariants

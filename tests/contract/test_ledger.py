@@ -20,7 +20,6 @@ from bullion.orders.order_id import order_id
 from bullion.orders.request import PlaceOrder
 from bullion.orders.verdict import Priced, Verdict
 from bullion.store.engine import Engine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import GOLD as GOLD_SYMBOL
 from tests.booking.fixtures import (
     NOW_US,

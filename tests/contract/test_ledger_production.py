@@ -17,7 +17,6 @@ from bullion.orders.order import Order
 from bullion.orders.verdict import Refusal
 from bullion.refusals.catalogue import TRADING_HALTED
 from bullion.store.engine import Engine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import GOLD, NOW_US, put, set_limit, store_of
 from tests.booking.small_blocks import small_blocks
 from tests.model import invariants

@@ -12,7 +12,6 @@ from bullion.hedge.simulated import SimulatedVenue
 from bullion.hedge.venue import Venue
 from bullion.store.engine import Engine
 from bullion.store.fix_lines import StoredLines
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books
 from tests.contract.conftest import MakeEngine
 from tests.contract.test_venue import SimulatedTrial
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.anyio
 class LineTrial(SimulatedTrial):
     """The simulated venue at the holder; adapters call the holder."""
 
-    def __init__(self, engine: Engine, make_engine: MakeEngine, engines: AsyncExitStack) -> None:  # noqa: F811
+    def __init__(self, engine: Engine, make_engine: MakeEngine, engines: AsyncExitStack) -> None:
         super().__init__(engine, make_engine, engines)
         self._stack = engines
         self._leases = StoredLines(engine)
@@ -55,7 +54,7 @@ def engine_name() -> str:
 @pytest.fixture
 async def trial(
     engine: Engine,
-    make_engine: MakeEngine,  # noqa: F811
+    make_engine: MakeEngine,
 ) -> AsyncIterator[VenueTrial]:
     await create_books(engine, 1)
     async with AsyncExitStack() as stack:

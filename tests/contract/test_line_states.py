@@ -10,7 +10,6 @@ from bullion.store.engine import Engine
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_states import ReportedLine, StoredLineControls
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.support.line_state import line_report
 

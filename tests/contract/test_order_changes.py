@@ -7,9 +7,8 @@ import pytest
 from bullion.faults import StoreConflict, StoreFault
 from bullion.orders import life
 from bullion.orders.status import Event, Status
-from bullion.store import order_changes
+from bullion.store import order_changes, prepared_queries
 from bullion.store.engine import Engine, Transaction
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.orders.test_status import SPECIFIED
 
 from .dealings import Dealings
@@ -147,7 +146,9 @@ async def test_of_many_who_act_at_once_one_is_first_and_the_others_are_told(
 
 async def test_an_order_that_is_not_there_is_none(dealings: Dealings) -> None:
     book = dealings.books[0]
-    found = await dealings.engine.write("hold", lambda open_: order_changes.lock(open_, book, 1))
+    found = await dealings.engine.write(
+        "hold", lambda open_: order_changes.lock(open_, book, 1), holding=prepared_queries.CHANGE
+    )
     assert found is None
 
 

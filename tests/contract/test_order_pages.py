@@ -20,7 +20,6 @@ from bullion.store.engine import Engine, Transaction
 from bullion.store.order_reader import StoredOrders
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import (
     NOW_US,
     asked,

@@ -19,7 +19,6 @@ from bullion.records.page import Page
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import store_of
 from tests.support import production_invariants
 from tests.support.scale import SCALE

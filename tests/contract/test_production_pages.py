@@ -12,11 +12,11 @@ from bullion.orders.life import hidden
 from bullion.orders.listing import ListQuery
 from bullion.orders.order import Order
 from bullion.orders.status import Event
-from bullion.store import order_pages
+from bullion.store import order_pages, prepared_queries
 from bullion.store.engine import Engine, Transaction
 from bullion.store.order_sums import sum_blocks
 from bullion.store.postgres import PostgresEngine
-from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.conftest import postgres_engine  # noqa: F401 - fixtures
 from tests.booking.fixtures import NOW_US
 
 from .dealings import Dealings
@@ -70,7 +70,9 @@ class Shelf:
         )
         await self.dealings.rows("DELETE FROM block_counts WHERE book_id = $1", self.book)
         await self.dealings.rows("UPDATE books SET unsummed_from = 1 WHERE id = $1", self.book)
-        await self.dealings.engine.write("sum", lambda transaction: sum_blocks(transaction, self.book))
+        await self.dealings.engine.write(
+            "sum", lambda transaction: sum_blocks(transaction, self.book), holding=prepared_queries.SUM
+        )
         self.orders = [
             msgspec.structs.replace(order, status=pattern[order.ordinal % 97]) for order in self.orders
         ]

@@ -33,7 +33,6 @@ from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.line_records import StoredLineRecords
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.support.fix_venue import GRAMS, contracts
 from tests.support.venues import ScriptedAbilities
 

@@ -15,7 +15,6 @@ from bullion.store import traces as traces_module
 from bullion.store.engine import Engine, Row, Transaction
 from bullion.store.refusal_counts import RefusalCounts
 from bullion.store.traces import StoredTraces
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import asked
 
 from .test_stored_traces import request_id, trace

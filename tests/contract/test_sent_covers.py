@@ -41,7 +41,6 @@ from bullion.store.cover_sending import StoredSentCovers
 from bullion.store.engine import Engine
 from bullion.store.execution_records import StoredExecutionRecords
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.support.venues import ScriptedAbilities
 
 from .dealings import DAY_US, Dealings, trades_by_day

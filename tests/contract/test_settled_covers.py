@@ -29,7 +29,6 @@ from bullion.metals.scaled import plain
 from bullion.records.page import FIRST_PAGE
 from bullion.refusals.refusal import RefusalError
 from bullion.store.line_states import StoredLineControls
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.support.line_state import line_report
 
 from .desk_over import ADMIN, desk_over

@@ -14,7 +14,6 @@ from bullion.store.postgres import PostgresEngine
 from bullion.store.rates import StoredRates
 from bullion.store.records import Records, RecordStore
 from bullion.store.sqlite import SqliteEngine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.support.servers import Postgres
 

@@ -12,7 +12,6 @@ from bullion.store import traces as traces_module
 from bullion.store.engine import Engine
 from bullion.store.trace_reader import newest_traces, trace_of
 from bullion.store.traces import StoredTraces
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import asked, rows
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,6 @@ import pytest
 from bullion.hedge.simulated import Mode, SimulatedVenue
 from bullion.hedge.venue import Tradeability, Venue
 from bullion.store.engine import Engine
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books, rows
 from tests.contract.conftest import MakeEngine
 from tests.support.venue_contract import VenueContract, VenueTrial
@@ -24,7 +23,7 @@ class SimulatedTrial:
     instrument = "GOLD"
     smallest_e4 = 1
 
-    def __init__(self, engine: Engine, make_engine: MakeEngine, engines: AsyncExitStack) -> None:  # noqa: F811
+    def __init__(self, engine: Engine, make_engine: MakeEngine, engines: AsyncExitStack) -> None:
         self._engine = engine
         self._make_engine = make_engine
         self._engines = engines
@@ -75,7 +74,7 @@ class SimulatedTrial:
 @pytest.fixture
 async def trial(
     engine: Engine,
-    make_engine: MakeEngine,  # noqa: F811
+    make_engine: MakeEngine,
 ) -> AsyncIterator[VenueTrial]:
     await create_books(engine, 1)
     async with AsyncExitStack() as engines:

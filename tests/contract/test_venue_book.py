@@ -12,7 +12,7 @@ from bullion.store.engine import Engine, Transaction, one_row
 from bullion.store.postgres import PostgresEngine
 from bullion.store.records import RecordStore
 from bullion.store.venue_book import StoredVenueBook
-from tests.booking.conftest import make_engine, postgres_engine, shared_database  # noqa: F401 - fixtures
+from tests.booking.conftest import postgres_engine  # noqa: F401 - fixtures
 from tests.booking.fixtures import create_books, rows
 from tests.support.venues import behave, venue_book_of
 

@@ -11,7 +11,6 @@ from bullion.hedge.venue import Confirmed, Fill
 from bullion.refusals.refusal import RefusalError
 from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 
 from .dealings import DAY_US, Dealings, trades_by_day
 from .desk_over import ADMIN, desk_over

@@ -38,7 +38,6 @@ from bullion.store.engine import Engine
 from bullion.store.records import RecordStore
 from bullion.store.webhook_queue import StoredWebhookQueue
 from bullion.store.webhooks import StoredWebhookTable
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
 from tests.booking.fixtures import rows
 from tests.support.receiver import Received, answer, receiving
 

@@ -48,8 +48,7 @@ from bullion.store.cover_planning import StoredCoverPlans
 from bullion.store.cover_sending import StoredSentCovers
 from bullion.store.engine import Engine
 from bullion.store.records import Records, RecordStore
-from tests.booking.conftest import make_engine, shared_database  # noqa: F401 - fixtures
-from tests.contract.conftest import MakeEngine, engine_name  # noqa: F401 - fixtures
+from tests.contract.conftest import MakeEngine, engine_name, make_engine  # noqa: F401 - fixtures
 from tests.contract.dealings import PRICED, Dealings
 from tests.contract.test_house_book import House
 from tests.support.scale import SCALE

@@ -1,5 +1,7 @@
 """Statements for PostgreSQL without a program or a library: a process of psql takes 20 ms of a core."""
 
+import contextlib
+import select
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -13,21 +15,46 @@ class QueryFailed(Exception):
     """PostgreSQL's own message."""
 
 
-def query(port: int, database: str, statement: str) -> list[tuple[str, ...]]:
-    """The rows of all statements in the text, each value as text; a null is empty. May raise QueryFailed."""
-    with socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_S) as link:
-        link.settimeout(None)
+class SimpleSession:
+    """A connection that takes one text of statements after the other."""
+
+    def __init__(self, port: int, database: str) -> None:
+        """May raise QueryFailed."""
+        self._link = socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_S)
+        self._link.settimeout(None)
         settings = ("user", "bullion", "database", database, "client_encoding", "UTF8", "")
         startup = struct.pack("!i", _VERSION) + b"".join(each.encode() + b"\0" for each in settings)
-        link.sendall(struct.pack("!i", len(startup) + 4) + startup)
-        with link.makefile("rb") as stream:
-            received = _messages(stream.read)
-            _until_ready(received)
-            text = statement.encode() + b"\0"
-            link.sendall(_HEAD.pack(b"Q", len(text) + 4) + text)
-            rows = _until_ready(received)
-        link.sendall(_HEAD.pack(b"X", 4))
-    return rows
+        self._stream = self._link.makefile("rb")
+        self._received = _messages(self._stream.read)
+        try:
+            self._link.sendall(struct.pack("!i", len(startup) + 4) + startup)
+            _until_ready(self._received)
+        except BaseException:
+            self._stream.close()
+            self._link.close()
+            raise
+
+    def query(self, statement: str) -> list[tuple[str, ...]]:
+        """The rows of all statements, each value as text; a null is empty. May raise QueryFailed."""
+        text = statement.encode() + b"\0"
+        self._link.sendall(_HEAD.pack(b"Q", len(text) + 4) + text)
+        return _until_ready(self._received)
+
+    def is_open(self) -> bool:
+        """A server that ends a session says so, unasked."""
+        return not select.select([self._link], [], [], 0)[0]
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._link.sendall(_HEAD.pack(b"X", 4))
+        self._stream.close()
+        self._link.close()
+
+
+def query(port: int, database: str, statement: str) -> list[tuple[str, ...]]:
+    """The same in a session of its own."""
+    with contextlib.closing(SimpleSession(port, database)) as session:
+        return session.query(statement)
 
 
 def _until_ready(received: Iterator[tuple[bytes, bytes]]) -> list[tuple[str, ...]]:
