@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -61,6 +62,7 @@ class Html(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.attributes.extend((tag, name, value or "") for name, value in attrs)
 
+    @cached_property
     def ids(self) -> set[str]:
         return {value for _, name, value in self.attributes if name == "id"}
 
@@ -136,7 +138,7 @@ def test_every_link_and_anchor_leads_somewhere(pages: dict[Path, Html]) -> None:
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
             assert target.is_file(), f"{file.name}: {link} leads nowhere"
             if parts.fragment and target in pages:
-                assert unquote(parts.fragment) in pages[target].ids(), f"{file.name}: {link} names no place"
+                assert unquote(parts.fragment) in pages[target].ids, f"{file.name}: {link} names no place"
 
 
 def test_the_home_page_leads_every_reader_on(site: Path, pages: dict[Path, Html]) -> None:
@@ -151,8 +153,8 @@ def test_the_home_page_leads_every_reader_on(site: Path, pages: dict[Path, Html]
 
 def test_the_reference_has_every_call_and_every_refusal(site: Path, pages: dict[Path, Html]) -> None:
     html, description = pages[site / "api.html"], json.loads((ROOT / "docs/openapi.json").read_text("utf-8"))
-    assert {f"refusal-{row.code}" for row in CATALOGUE} <= html.ids()
-    assert {f"schema-{name.lower()}" for name in description["components"]["schemas"]} <= html.ids()
+    assert {f"refusal-{row.code}" for row in CATALOGUE} <= html.ids
+    assert {f"schema-{name.lower()}" for name in description["components"]["schemas"]} <= html.ids
     text = (site / "api.html").read_text("utf-8")
     for path, item in description["paths"].items():
         assert f"<code>{path}</code>" in text
