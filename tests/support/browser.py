@@ -20,6 +20,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--renderer-process-limit=1",  # A page that is left keeps its process for the next one.
+    "--js-flags=--no-opt",  # No test runs a script for so long that optimised code would pay.
 ]
 
 # A page may take long on a busy machine. A test that fails waits for it in vain.
