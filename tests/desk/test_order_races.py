@@ -15,7 +15,7 @@ from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.both_stacks
 
-ROUNDS = 8 * SCALE
+ROUNDS = 4 if SCALE == 1 else 8 * SCALE
 
 
 class Table:
