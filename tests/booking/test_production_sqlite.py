@@ -13,6 +13,7 @@ from bullion.booking import queue as queue_module
 from bullion.store.engine import Transaction
 from bullion.store.sqlite import SqliteConnection, SqliteEngine
 from tests.model import invariants
+from tests.support.migrated_store import copy_migrated
 
 from .dealing_node import DealingNode, orders_of
 from .fixtures import asked, create_books
@@ -22,9 +23,9 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[SqliteEngine]:
+    copy_migrated(tmp_path / "bullion.db")
     engine = SqliteEngine(tmp_path / "bullion.db")
     await engine.open()
-    await engine.migrate()
     yield engine
     await engine.close()
 

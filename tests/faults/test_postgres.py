@@ -19,15 +19,14 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def address(postgres: Postgres) -> str:
-    return postgres.new_database()
+async def address(postgres: Postgres, schema_template: str) -> str:
+    return postgres.new_database(schema_template)
 
 
 @pytest.fixture
 async def engine(address: str) -> AsyncIterator[PostgresEngine]:
     engine = PostgresEngine(address)
     await engine.open()
-    await engine.migrate()
     yield engine
     await engine.close()
 

@@ -31,8 +31,8 @@ def line(postgres: Postgres) -> Iterator[TcpProxy]:
 
 
 @pytest.fixture
-async def address(postgres: Postgres) -> str:
-    return postgres.new_database()
+async def address(postgres: Postgres, schema_template: str) -> str:
+    return postgres.new_database(schema_template)
 
 
 def behind(line: TcpProxy, address: str) -> str:
@@ -47,7 +47,6 @@ async def engine(
     monkeypatch.setitem(postgres_module._SERVER_SETTINGS, "idle_in_transaction_session_timeout", "60s")
     engine = PostgresEngine(behind(line, address))
     await engine.open()
-    await engine.migrate()
     engine._queries |= {"sleep": SLEEP, "hold": HOLD}
     yield engine
     await engine.close()

@@ -8,6 +8,7 @@ import pytest
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import Node, asked, create_books, reset
 from tests.booking.small_blocks import keep_small_blocks
+from tests.support.migrated_store import copy_migrated
 
 from . import invariants
 
@@ -17,9 +18,9 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "bullion.db"
+    copy_migrated(path)
     engine = SqliteEngine(path)
     await engine.open()
-    await engine.migrate()
     await keep_small_blocks(engine, monkeypatch, (2, 8, 32))
     books = await create_books(engine, 2, gold_e4=50_000, silver_e4=50_000)
     node = await Node(engine).start()

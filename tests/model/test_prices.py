@@ -34,6 +34,7 @@ from bullion.records.page import Page
 from bullion.refusals.refusal import RefusalError
 from bullion.store.sqlite import SqliteEngine
 from tests.contract.desk_over import ADMIN, desk_over
+from tests.support.migrated_store import copy_migrated
 from tests.support.scale import SCALE
 
 SYMBOLS, GROUPS, INSTRUMENTS = ("GOLD", "COIN"), ("retail", "trade"), ("SPOT", "RUPEE")
@@ -66,14 +67,15 @@ class Prices(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._runner = asyncio.Runner()
-        self._engine = SqliteEngine(self.folder / uuid4().hex / "bullion.db")
+        path = self.folder / uuid4().hex / "bullion.db"
+        copy_migrated(path)
+        self._engine = SqliteEngine(path)
         self._desk = desk_over(self._engine)
         self._changes: list[int] = []
         self._runner.run(self._open())
 
     async def _open(self) -> None:
         await self._engine.open()
-        await self._engine.migrate()
         await self._desk.store.write("broker", lambda records: records.put_broker(Broker("main", "Main")))
         terms = {"default_terms": {"buy_premium": "0", "sell_premium": "0"}}
         await groups.put_group(self._desk, ADMIN, GROUPS[0], convert(terms, GroupBody))

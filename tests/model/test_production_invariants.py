@@ -10,6 +10,7 @@ from bullion.hedge.venue import Confirmed, Declined
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.small_blocks import keep_small_blocks
 from tests.contract.dealings import Dealings
+from tests.support.migrated_store import copy_migrated
 from tests.support.venues import behave, store_clock, venue_book_of
 
 from . import production_invariants
@@ -23,9 +24,9 @@ STOCKS = {("main", "COIN"): 100}
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of each state one, from the first ordinal on: pending, open, closing, closed, rejected, deleted."""
     path = tmp_path / "bullion.db"
+    copy_migrated(path)
     engine = SqliteEngine(path)
     await engine.open()
-    await engine.migrate()
     await keep_small_blocks(engine, monkeypatch, (2, 8, 32))
     dealings = await Dealings.open(engine)
     await dealings.put_stock("COIN", 100)

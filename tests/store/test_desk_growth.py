@@ -41,6 +41,7 @@ from bullion.store.postgres import _CUSTOM_PLANS, _SERVER_SETTINGS, PostgresEngi
 from bullion.store.records import Records
 from bullion.store.sqlite import SqliteEngine
 from tests.booking.fixtures import rows
+from tests.support.migrated_store import copy_migrated
 from tests.support.servers import Postgres
 
 SMALL, GROWN = 10, 120
@@ -83,7 +84,6 @@ class Store:
     async def make(cls, place: Path | str, accounts: int) -> "Store":
         engine = SqliteEngine(place) if isinstance(place, Path) else PostgresEngine(place)
         await engine.open()
-        await engine.migrate()
         store = cls(place, engine, DeskCache(engine))
 
         async def create_records(transaction: Transaction) -> None:
@@ -237,9 +237,13 @@ def asked(query: str, *values: Value) -> Read:
 @pytest.fixture(params=["sqlite", "postgres"])
 def places(request: pytest.FixtureRequest, tmp_path: Path) -> list[Path | str]:
     if request.param == "sqlite":
-        return [tmp_path / name / "bullion.db" for name in ("small", "grown")]
+        files = [tmp_path / name / "bullion.db" for name in ("small", "grown")]
+        for file in files:
+            copy_migrated(file)
+        return [*files]
     server: Postgres = request.getfixturevalue("postgres")
-    return [server.new_database() for _ in range(2)]
+    template: str = request.getfixturevalue("schema_template")
+    return [server.new_database(template) for _ in range(2)]
 
 
 def _seeded(place: Path | str, accounts: int) -> int:

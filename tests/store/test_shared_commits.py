@@ -15,6 +15,7 @@ from bullion.store.sqlite import SqliteConnection, SqliteEngine
 from tests.booking.dealing_node import DealingNode, orders_of
 from tests.booking.fixtures import create_books
 from tests.model import invariants
+from tests.support.migrated_store import copy_migrated
 
 pytestmark = pytest.mark.anyio
 
@@ -56,9 +57,9 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Statements:
 
 @pytest.fixture
 async def engine(tmp_path: Path, statements: Statements) -> AsyncIterator[SqliteEngine]:
+    copy_migrated(tmp_path / "bullion.db")
     engine = SqliteEngine(tmp_path / "bullion.db")
     await engine.open()
-    await engine.migrate()
     yield engine
     await engine.close()
 

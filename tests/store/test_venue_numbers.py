@@ -17,15 +17,14 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def url(postgres: Postgres) -> str:
-    return postgres.new_database()
+def url(postgres: Postgres, schema_template: str) -> str:
+    return postgres.new_database(schema_template)
 
 
 @pytest.fixture
 async def book(url: str) -> AsyncIterator[StoredVenueBook]:
     engine = PostgresEngine(url)
     await engine.open()
-    await engine.migrate()
     yield StoredVenueBook(engine)
     await engine.close()
 

@@ -14,7 +14,7 @@ from .servers import new_folder
 
 
 def copy_migrated(path: Path) -> None:
-    path.parent.mkdir(mode=0o700)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     shutil.copy(_migrated_file(), path)
 
 
