@@ -33,6 +33,9 @@ class Pair:
     @classmethod
     def make(cls, *, synchronous: bool) -> "Pair":
         primary = Postgres().make()
+        # Or a checkpoint removes what a standby that is behind still has to read, and it stays behind for ever.
+        primary.sql("ALTER SYSTEM SET wal_keep_size = '256MB'")
+        primary.sql("SELECT pg_reload_conf()")
         pair = cls(primary, standby_of(primary))
         if synchronous:
             pair.primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
