@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
 from tests.support import parallel
-from tests.support.forked_process import fork_server
+from tests.support.forked_process import end_fork_server, fork_server
 from tests.support.migrated_store import migrate
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
@@ -94,6 +94,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     if item.config.getoption("quick"):
         forbid_processes()
+
+
+def pytest_unconfigure() -> None:
+    end_fork_server()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

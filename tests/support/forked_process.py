@@ -131,12 +131,16 @@ def _running_fork_server() -> tuple[socket.socket, "subprocess.Popen[bytes]"]:
             pass_fds=[theirs.fileno()],
         )
 
-    def end() -> None:
-        ours.close()
-        process.wait(timeout=10)
-
-    atexit.register(end)
+    atexit.register(end_fork_server)
     return ours, process
+
+
+def end_fork_server() -> None:
+    """A forked worker calls this too, or it complains of what it has inherited."""
+    if _running_fork_server.cache_info().currsize:
+        requests, process = _running_fork_server()
+        requests.close()
+        process.wait(timeout=10)
 
 
 @contextlib.contextmanager

@@ -178,6 +178,7 @@ class PatroniCluster:
         for member in self.members:
             for number in (signal.SIGKILL, signal.SIGCONT):
                 member.signal(number)
+            member.server.end_session()
         if self.etcd is not None:
             self.etcd.kill()
             self.etcd.wait(timeout=30)

@@ -164,12 +164,15 @@ class Postgres:
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """SIGINT is PostgreSQL's fast stop: sessions are cut, nothing committed is lost."""
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        self.end_session()
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.wait(timeout=_START_S)
+
+    def end_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
     def remove(self) -> None:
         self.stop(signal.SIGQUIT)
@@ -187,8 +190,7 @@ class Postgres:
 
     def _on_databases(self, statement: str) -> None:
         if self._session is not None and not self._session.is_open():
-            self._session.close()
-            self._session = None
+            self.end_session()
         if self._session is None:
             self._session = SimpleSession(self.port, "postgres")
         self._session.query(statement)
