@@ -33,7 +33,7 @@ class Pair:
     @classmethod
     def make(cls, *, synchronous: bool) -> "Pair":
         primary = Postgres().make()
-        # Or a checkpoint removes what a standby that is behind still has to read, and it stays behind for ever.
+        # Or a checkpoint removes what a standby still has to read, which then stays behind for ever.
         primary.sql("ALTER SYSTEM SET wal_keep_size = '256MB'")
         primary.sql("SELECT pg_reload_conf()")
         pair = cls(primary, standby_of(primary))
