@@ -94,11 +94,21 @@ def test_what_wants_a_hand_stands_at_the_top(client: ConsoleClient, short: Deali
     short.desk.do(
         "POST", "/hedge/covers", {"contract": "GOLDM", "side": "buy", "quantity": "3", "idempotency_key": "k"}
     )
-    until(lambda: "waits for room in the book of gold" in text_of(client.see("market/book")), within_s=5)
-    shown = text_of(client.see("market/book"))
-    assert "Gold has used 89.9 % of its limit" in shown
-    assert "buy 3 GOLDM Suggested by hand by an admin. 298.5 g fine." in shown
-    assert "899.1 g short" in shown
+    wanted = (
+        "waits for room in the book of gold",
+        "Gold has used 89.9 % of its limit",
+        "buy 3 GOLDM Suggested by hand by an admin. 298.5 g fine.",
+        "899.1 g short",
+    )
+    shown = ""
+
+    def is_shown() -> bool:
+        """The console hears of the order and of the cover one after the other."""
+        nonlocal shown
+        shown = text_of(client.see("market/book"))
+        return all(each in shown for each in wanted)
+
+    until(is_shown, within_s=5)
     title = re.search(r"<title>(Gold:[^<]*)</title>", client.see("market/book"))
     assert title is not None
     sentence = title[1].replace(_NBSP, " ")

@@ -313,9 +313,14 @@ def test_alerts_fire_in_their_outage_and_are_silent_otherwise(stack: Stack) -> N
         with stack.node.desk() as desk:
             desk.do("PATCH", "/hedge", {"mode": mode})
 
+    def fill() -> None:
+        """Until all that waited is filled: else it may be too old again, in the next outage."""
+        hedge("fill")
+        until(lambda: not prometheus.query("bullion_hedges_waiting > 0"), PATIENCE_S)
+
     outage(stack.redis.stop, stack.redis.start, "BullionLimiterDown", "BullionCallsRefused")
-    outage(lambda: hedge("down"), lambda: hedge("fill"), "BullionVenueUnreachable", "BullionCallsRefused")
-    outage(lambda: hedge("hold"), lambda: hedge("fill"), "BullionHedgeWaitsLong", "BullionHedgesGrow")
+    outage(lambda: hedge("down"), fill, "BullionVenueUnreachable", "BullionCallsRefused")
+    outage(lambda: hedge("hold"), fill, "BullionHedgeWaitsLong", "BullionHedgesGrow")
     outage(stack.rates_set.clear, stack.rates_set.set, "BullionRatesStale", "BullionRatesRefused")
     answers = ("BullionCallsRefused", "BullionOutcomeUnknown", "BullionHedgeWaitsLong")
     outage(stack.postgres.stop, stack.postgres.start, "BullionNotReady", *answers)
