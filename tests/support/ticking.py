@@ -33,7 +33,6 @@ def ticking(make_engine: Callable[[], Engine], broker: str, instruments: Sequenc
         at_us, bid_e6 = time.time_ns() // 1000, _BID_E6 + turn * _STEP_E6
         ticks = [Tick(name, bid_e6, bid_e6 + _SPREAD_E6, at_us, at_us) for name in instruments]
         await put_ticks(transaction, broker, ticks, at_us)
-        await transaction.run("notify_nodes")
 
     with meanwhile(lambda ended: asyncio.run(keep(ended))):
         yield
