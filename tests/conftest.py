@@ -83,8 +83,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[_LEFT_OUT] = len(left_out)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """The fork server of all workers, which are forks of this process: to start one for each takes longer."""
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The fork server of all workers, which are forks of this process: to start one for each takes longer.
+
+    It imports the service while this process collects the tests.
+    """
     options = session.config.option
     if options.workers != "0" and not options.quick and not options.collectonly:
         fork_server()

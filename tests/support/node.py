@@ -206,11 +206,13 @@ def until(holds: Any, within_s: float) -> float:
     """
     started = looked = time.monotonic()
     waited_s = 0.0
-    while not holds():
+    while True:
+        looking = time.monotonic()
+        if holds():
+            return time.monotonic() - started
         waited_s += min(time.monotonic() - looked, 0.5)
         looked = time.monotonic()
         if waited_s > within_s or looked - started > within_s + 60:
             raise AssertionError(f"it did not become true within {within_s} s")
         # A look may be a call or more: to look all the time would keep the machine from what is waited for.
-        time.sleep(min(max(0.01, waited_s / 10), 0.2))
-    return time.monotonic() - started
+        time.sleep(min(max(0.01, waited_s / 10, 2 * (looked - looking)), 0.2))

@@ -20,7 +20,7 @@ from typing import NoReturn, Self
 
 import pytest
 
-from .simple_query import SimpleSession, query
+from .simple_query import QueryFailed, SimpleSession, query
 
 _START_S = 30
 _INITDB = ("-A", "trust", "-U", "bullion", "-E", "UTF8", "--no-sync", "--no-locale")
@@ -157,10 +157,9 @@ class Postgres:
         return self
 
     def _ready(self) -> bool:
-        return (
-            subprocess.run([find("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode
-            == 0
-        )
+        with contextlib.suppress(OSError, QueryFailed):
+            return bool(query(self.port, "postgres", "SELECT 1"))
+        return False
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """SIGINT is PostgreSQL's fast stop: sessions are cut, nothing committed is lost."""
