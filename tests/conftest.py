@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from bullion.store.postgres import PostgresEngine
 from tests.support import parallel
 from tests.support.forked_process import end_fork_server, fork_server
+from tests.support.group_scope import GroupScope
 from tests.support.migrated_store import migrate
 from tests.support.order_of_tests import spread
 from tests.support.quick import forbid_processes, is_quick
@@ -35,6 +36,7 @@ structlog.configure(
 )
 
 _LEFT_OUT = pytest.StashKey[int]()
+_group_scope = GroupScope()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -99,6 +101,19 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
         forbid_processes()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, object, object]:
+    if nextitem is None and item.parent is not None:  # All servers end with this test, but these first.
+        item.parent.addfinalizer(_group_scope.close)
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or parallel.group_name(nextitem) != parallel.group_name(item):
+            _group_scope.close()
+
+
 def pytest_unconfigure() -> None:
     end_fork_server()
 
@@ -113,6 +128,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def anyio_backend() -> tuple[str, dict[str, bool]]:
     """The event loop that the service runs on."""
     return "asyncio", {"use_uvloop": True}
+
+
+@pytest.fixture(scope="session")
+def group_scope() -> GroupScope:
+    """For what all tests of a group share: see `parallel.group_name`."""
+    return _group_scope
 
 
 @pytest.fixture(scope="session")

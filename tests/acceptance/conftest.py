@@ -1,25 +1,28 @@
-"""A running service for the tests of a file; each test has its own accounts and addresses on it."""
+"""A running service for the tests of a few files; each test has its own accounts and addresses on it."""
 
 from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
-from tests.support.node import DeskClient, Node, shared
+from tests.support.node import DeskClient, Node
 from tests.support.orders import Market, Trader
 from tests.support.production import LiveMarket, LiveTrader
-from tests.support.stacks import STACKS, stack
+from tests.support.stacks import STACKS, group_neighbours, shared_node
 
 _numbers = count(1)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    group_neighbours(item, "node")
+
+
 @pytest.fixture(scope="module", params=STACKS)
-def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    settings = stack(request.param, request)
-    with shared(tmp_path_factory.mktemp("node"), BULLION_PRODUCTION="on", **settings) as node:
-        with node.desk() as desk:
-            desk.add_group()
-        yield node
+def node(request: pytest.FixtureRequest) -> Node:
+    node = shared_node(request, BULLION_PRODUCTION="on")
+    with node.desk() as desk:
+        desk.add_group()
+    return node
 
 
 @pytest.fixture

@@ -5,22 +5,21 @@ are one group, so that one worker starts these once. The browser runs until the 
 meanwhile no other event loop can run in this thread.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support.browser import KeptBrowser
+from tests.support.browser import chromium_or_skip
 from tests.support.console import ConsoleProcess, Visitor, running_console, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
+from tests.support.group_scope import GroupScope
 from tests.support.node import DESK_TOKEN, SECRET, Node, running
-from tests.support.parallel import group_name
 from tests.support.stacks import STACKS, stack
 
 _BY_HAND_STACK = "postgres"
-_kept_browser = KeptBrowser()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -34,25 +33,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.one_worker(f"console-{on}"))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(
-    item: pytest.Item, nextitem: pytest.Item | None
-) -> Generator[None, object, object]:
-    result = yield
-    if nextitem is None or group_name(nextitem) != group_name(item):
-        _kept_browser.close()
-    return result
-
-
-@pytest.fixture
-def browser() -> Browser:
-    return _kept_browser.get()
-
-
-@pytest.fixture(scope="session")
-def kept_browser() -> KeptBrowser:
-    """For fixtures of a whole file: a file may have tests of two groups, and each has its own browser."""
-    return _kept_browser
+@pytest.fixture(scope="module")
+def browser(request: pytest.FixtureRequest, group_scope: GroupScope) -> Browser:
+    """One for the files of a group: to start one takes as long as a few pages."""
+    return group_scope.get(request, "browser", chromium_or_skip)
 
 
 @pytest.fixture(scope="session", params=STACKS)

@@ -11,7 +11,6 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
 from bullion.console.pages import PAGES
-from tests.support.browser import KeptBrowser
 from tests.support.console import ConsoleProcess, Visitor, visitor
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office
@@ -168,7 +167,7 @@ class Sweep:
 
 
 @pytest.fixture(scope="module")
-def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first: Caller) -> Iterator[Sweep]:
+def sweep(browser: Browser, console: ConsoleProcess, node: Node, first: Caller) -> Iterator[Sweep]:
     """An admin over a broker with something on every page, and with names that are as long as they may be."""
     office = Office.open(node, first)
     dealing, desk = Dealing(office), office.desk
@@ -202,7 +201,7 @@ def sweep(kept_browser: KeptBrowser, console: ConsoleProcess, node: Node, first:
         "webhook_id": desk.do("POST", "/accounts/client/webhooks", webhook)["webhook_id"],
     }
     # Without motion: a colour that is on its way has no contrast of its own.
-    with visitor(kept_browser.get(), console, reduced_motion="reduce") as someone:
+    with visitor(browser, console, reduced_motion="reduce") as someone:
         someone.expect_trouble("404")
         someone.open(str(office.admin_token["token"]))
         yield Sweep(someone, names)

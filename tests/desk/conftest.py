@@ -1,4 +1,4 @@
-"""A running service for the tests of a file; each test has a broker of its own on it."""
+"""A running service for the tests of a few files; each test has a broker of its own on it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -7,16 +7,18 @@ import pytest
 
 from tests.support.dealing import Dealing
 from tests.support.desk import SYMBOL, Caller, Office, first_caller, unchanging
-from tests.support.node import Node, shared
+from tests.support.node import Node
 from tests.support.orders import GOLD, UNBOUNDED, Trader
-from tests.support.stacks import STACKS, stack
+from tests.support.stacks import STACKS, group_neighbours, shared_node
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    group_neighbours(item, "node", "node_by_hand")
 
 
 @pytest.fixture(scope="module", params=STACKS)
-def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
-    settings = stack(request.param, request)
-    with shared(tmp_path_factory.mktemp("desk"), BULLION_FEED="desk", **settings) as node:
-        yield node
+def node(request: pytest.FixtureRequest) -> Node:
+    return shared_node(request, BULLION_FEED="desk")
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +91,9 @@ def dealing(office: Office) -> Dealing:
 
 
 @pytest.fixture(scope="module", params=STACKS)
-def node_by_hand(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+def node_by_hand(request: pytest.FixtureRequest) -> Node:
     """A service where the desk itself is the venue."""
-    settings = stack(request.param, request)
-    folder = tmp_path_factory.mktemp("by-hand")
-    with shared(folder, BULLION_FEED="desk", BULLION_HEDGE="desk", **settings) as node:
-        yield node
+    return shared_node(request, BULLION_FEED="desk", BULLION_HEDGE="desk")
 
 
 @pytest.fixture

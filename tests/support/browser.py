@@ -1,7 +1,7 @@
 """A browser for tests and pictures: the machine's own Chromium, without a window, bound to this machine."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -48,35 +48,15 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with _chromium_or_skip() as browser:
+    with chromium_or_skip() as browser:
         yield browser
 
 
 @contextmanager
-def _chromium_or_skip() -> Iterator[Browser]:
+def chromium_or_skip() -> Iterator[Browser]:
     try:
         _program()
     except NotInstalled as error:
         missing(error, _PACKAGE)
     with chromium() as browser:
         yield browser
-
-
-class KeptBrowser:
-    """A browser for several modules: to start one takes as long as a few pages.
-
-    While it runs, no other event loop can run in this thread.
-    """
-
-    def __init__(self) -> None:
-        self._browser: Browser | None = None
-        self._running = ExitStack()
-
-    def get(self) -> Browser:
-        if self._browser is None:
-            self._browser = self._running.enter_context(_chromium_or_skip())
-        return self._browser
-
-    def close(self) -> None:
-        self._browser = None
-        self._running.close()

@@ -137,10 +137,7 @@ def running(
 
 @contextlib.contextmanager
 def shared(folder: Path, **settings: str) -> Iterator[Node]:
-    """A node for all tests of a file. It is killed in the end: a stop takes time, and has tests of its own.
-
-    Every broker that a test makes costs its node some work each second, so a node is not kept for long.
-    """
+    """A node for several tests. It is killed in the end: a stop takes time, and has tests of its own."""
     node = start(folder, **settings)
     try:
         yield node
