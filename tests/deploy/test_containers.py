@@ -19,6 +19,7 @@ import yaml
 from bullion.__main__ import main as command_line
 from bullion.settings import _READERS, SECRET_FILES, Settings, read_settings
 from bullion.workers import worker_pool
+from tests.docs.markdown import blocks
 from tests.support.node import Node, shared
 from tools.release.distributions import ROOT
 
@@ -205,12 +206,19 @@ def test_a_stop_has_the_time_that_it_needs() -> None:
     assert node["terminationGracePeriodSeconds"] > drain_s + worker_pool._GRACE_S
 
 
-def test_nginx_tries_a_node_again_before_the_next_one_stops() -> None:
-    nodes = re.findall(r"server node\d:8000(?: fail_timeout=(\d+)s)?;", NGINX.read_text("utf-8"))
-    drain_s = int(load(COMPOSE)["x-bullion"]["environment"]["BULLION_DRAIN_S"])
-    assert len(nodes) == 2
-    # 10 seconds if it is not said.
-    assert all(int(fail_timeout or 10) < drain_s for fail_timeout in nodes)
+def test_nginx_is_set_as_in_the_example_of_the_documentation() -> None:
+    """The tests of the nodes try that example."""
+    (shown,) = [each.text for each in blocks(ROOT / "docs/deployment.md") if "upstream bullion" in each.text]
+    own = NGINX.read_text("utf-8")
+    parts = re.compile(r"^ *(?:map|upstream) .*?^ *}|proxy_(?!pass).*?;", re.MULTILINE | re.DOTALL)
+    wanted = [_plain(each) for each in parts.findall(shown)]
+    assert len(wanted) > 2
+    assert [_plain(each) for each in parts.findall(own)] == wanted
+
+
+def _plain(configuration: str) -> str:
+    """Without what must differ: addresses and indentation."""
+    return " ".join(re.sub(r"\b(10\.0\.0\.1|node)\d+:", "", configuration).split())
 
 
 def test_nothing_runs_as_root_or_writes_to_the_image() -> None:

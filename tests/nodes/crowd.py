@@ -165,7 +165,10 @@ class Crowd:
         }
         if last:
             headers["Connection"] = "close"
-        status, _, content = await connection.call("POST", ORDERS, headers, json.dumps(_BODY).encode())
+        status, told, content = await connection.call("POST", ORDERS, headers, json.dumps(_BODY).encode())
+        if told["content-type"] != "application/json":
+            self.failures.append(f"a proxy answered by itself: {status} {content!r}")
+            return
         self.answers.append(Answered(trader.login_id, key, status, json.loads(content)))
 
     def said(self) -> Counter[str]:

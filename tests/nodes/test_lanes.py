@@ -1,7 +1,9 @@
-"""nginx and haproxy keep all keys of an account on one node, also while a node leaves and comes back."""
+"""nginx and haproxy keep all keys of an account on one node, and find another one while that one is away."""
 
 import asyncio
 import contextlib
+import os
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from bullion.environment import Environment
 from bullion.keys.hashing import Hasher
 from bullion.keys.issuer import KeyIssuer
 from bullion.keys.text import write_key
+from bullion.web.listener_shutdown import ignore_new_connections
 from tests.support.node import own_address
 from tests.support.proxies import proxies
 from tests.support.servers import NotInstalled, free_port, missing
@@ -58,6 +61,14 @@ class Upstream:
             self._server.close()
             await self._server.wait_closed()
             self._server = None
+        for writer in self._open:
+            writer.close()
+
+    async def vanish(self) -> None:
+        """Let go of every connection, and answer nobody who wants a new one."""
+        assert self._server is not None
+        with socket.socket(fileno=os.dup(self._server.sockets[0].fileno())) as listener:
+            ignore_new_connections(listener)
         for writer in self._open:
             writer.close()
 
@@ -179,3 +190,43 @@ async def test_only_the_accounts_of_a_node_that_leaves_move_and_they_come_back(n
         stop.set()
         await reading
         assert failures == []
+
+
+@contextlib.asynccontextmanager
+async def nginx_before(nodes: Sequence[Upstream]) -> AsyncIterator[tuple[str, Places]]:
+    """Its address, and where its accounts are."""
+    with contextlib.ExitStack() as stack:
+        try:
+            url, _ = stack.enter_context(proxies([f"{each.host}:{each.port}" for each in nodes]))
+        except NotInstalled as error:
+            missing(error, "nginx haproxy")
+        yield url, await places_through(url)
+
+
+async def answers_at_once(url: str, keys: Sequence[str]) -> list[str]:
+    """The nodes that answer, when each key is used on a connection of its own."""
+    async with contextlib.AsyncExitStack() as stack:
+        connections = [await stack.enter_async_context(Connection.to(url)) for _ in keys]
+        return await asyncio.gather(*map(node_for, connections, keys))
+
+
+async def test_nginx_uses_a_node_that_came_back_before_anybody_called_it(nodes: list[Upstream]) -> None:
+    """It knows of a stopped node by a refused call, and nothing tells it that the node is back."""
+    one, two, _ = nodes
+    async with nginx_before([one, two]) as (url, places):
+        keys = {name: [KEYS[each][0] for each in KEYS if places[each] == name] for name in ("one", "two")}
+        await two.stop()
+        assert set(await answers_at_once(url, keys["two"])) == {"one"}
+        await two.start()
+        await one.stop()
+        assert set(await answers_at_once(url, keys["one"])) == {"two"}
+
+
+async def test_nginx_asks_another_node_when_one_does_not_take_connections(nodes: list[Upstream]) -> None:
+    """As when its machine is gone."""
+    one, two, _ = nodes
+    async with nginx_before([one, two]) as (url, places):
+        keys = [KEYS[each][0] for each in KEYS if places[each] == "two"]
+        await two.vanish()
+        for _ in range(2):
+            assert set(await answers_at_once(url, keys)) == {"one"}
