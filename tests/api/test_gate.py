@@ -112,7 +112,7 @@ class Fixture:
         environment: Environment = Environment.TEST,
         scope: Scope = Scope.ACCOUNT_READ,
     ) -> Caller:
-        headers = [] if text is None else [(b"x-api-key", text.encode())]
+        headers = {} if text is None else {b"x-api-key": [text.encode()]}
         return await (gate or self.gate).admit(Call(b"id", "GET"), headers, "203.0.113.7", environment, scope)
 
     async def code(self, text: str | None, gate: Gate | None = None) -> str:

@@ -11,6 +11,7 @@ from bullion.api.order_body import read_place_order
 from bullion.keys.text import read_key
 from bullion.orders.instant import read_instant_us
 from bullion.refusals.refusal import RefusalError
+from bullion.web.headers import values_by_name
 from tests.support.growth import assert_linear
 
 ORDER = b'{"symbol_code": "GOLD", "trade_type": "buy", "quantity": %b}'
@@ -47,7 +48,7 @@ BODIES: dict[str, Callable[[int], bytes]] = {
 def test_orders(name: str) -> None:
     def prepare(size: int) -> Callable[[], object]:
         body = BODIES[name](size)
-        return lambda: refused(lambda: read_place_order(HEADERS, body))
+        return lambda: refused(lambda: read_place_order(values_by_name(HEADERS), body))
 
     assert_linear(prepare, 8 * 1024)
 
@@ -63,7 +64,7 @@ def test_headers_of_an_order(header: bytes, start: bytes, unit: bytes) -> None:
             *(each for each in HEADERS if each[0] != header),
             (header, start + many(size, unit) + b"x"),
         ]
-        return lambda: refused(lambda: read_place_order(headers, ORDER % b"1"))
+        return lambda: refused(lambda: read_place_order(values_by_name(headers), ORDER % b"1"))
 
     assert_linear(prepare, 2 * 1024)
 
@@ -72,7 +73,7 @@ def test_headers_of_an_order(header: bytes, start: bytes, unit: bytes) -> None:
 def test_many_headers_of_an_order(header: bytes) -> None:
     def prepare(size: int) -> Callable[[], object]:
         headers = HEADERS + [(header, b"")] * (size // 4)
-        return lambda: refused(lambda: read_place_order(headers, ORDER % b"1"))
+        return lambda: refused(lambda: read_place_order(values_by_name(headers), ORDER % b"1"))
 
     assert_linear(prepare, 2 * 1024)
 

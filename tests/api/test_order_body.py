@@ -13,6 +13,7 @@ from bullion.api.order_body import read_place_order
 from bullion.orders.request import PlaceOrder
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED, INVALID_REQUEST
 from bullion.refusals.refusal import RefusalError
+from bullion.web.headers import values_by_name
 
 KEY = (b"idempotency-key", b"5f0c9a52-7f6e-4a51-9d0e-3b1c1f6d2a77")
 JSON = (b"content-type", b"application/json")
@@ -38,7 +39,7 @@ def body(**changed: str | None) -> bytes:
 
 
 def read(raw: bytes) -> PlaceOrder:
-    return read_place_order(HEADERS, raw)[1]
+    return read_place_order(values_by_name(HEADERS), raw)[1]
 
 
 def attempt(raw: bytes) -> PlaceOrder | RefusalError:
@@ -50,7 +51,7 @@ def attempt(raw: bytes) -> PlaceOrder | RefusalError:
 
 def refused(raw: bytes, headers: list[tuple[bytes, bytes]] = HEADERS) -> RefusalError:
     with pytest.raises(RefusalError) as caught:
-        read_place_order(headers, raw)
+        read_place_order(values_by_name(headers), raw)
     return caught.value
 
 
@@ -82,7 +83,7 @@ WHOLE = ("body",)
 
 
 def test_a_good_order_is_read() -> None:
-    key, order = read_place_order(HEADERS, body())
+    key, order = read_place_order(values_by_name(HEADERS), body())
     assert key == "5f0c9a52-7f6e-4a51-9d0e-3b1c1f6d2a77"
     assert order == PlaceOrder("GOLD", "buy", 125_000, "71234.5", "desk-7")
     assert type(order.expected_price) is str
@@ -499,11 +500,11 @@ def test_without_a_key_only_that_is_told(keys: tuple[bytes, ...], raw: bytes) ->
 
 @pytest.mark.parametrize("key", [b"a", b"A" * 64, b"a b", b"~!@#$%^&*(){}[]\"'\\,;<>?/|`", b"0"])
 def test_printable_ascii_is_a_key_as_it_is(key: bytes) -> None:
-    assert read_place_order(with_keys(key), body())[0] == key.decode()
+    assert read_place_order(values_by_name(with_keys(key)), body())[0] == key.decode()
 
 
 def test_blanks_around_a_key_are_no_part_of_it() -> None:
-    assert read_place_order(with_keys(b" \tAbc  "), body())[0] == "Abc"
+    assert read_place_order(values_by_name(with_keys(b" \tAbc  ")), body())[0] == "Abc"
 
 
 @pytest.mark.parametrize(
@@ -546,7 +547,7 @@ def test_a_bad_key_is_a_problem_among_the_others(keys: tuple[bytes, ...], kinds:
     ],
 )
 def test_json_in_utf8_is_taken(content_type: bytes) -> None:
-    assert read_place_order(with_types(content_type), body())[1] == read(body())
+    assert read_place_order(values_by_name(with_types(content_type)), body())[1] == read(body())
 
 
 @pytest.mark.parametrize(

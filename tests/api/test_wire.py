@@ -23,6 +23,7 @@ from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.refusals.refusal import RefusalError
+from bullion.web.headers import values_by_name
 from bullion.web.response import encode_json
 from bullion_client.models import ProductionOrder, TestOrder
 from bullion_client.responses import Answer, read
@@ -192,7 +193,7 @@ def test_a_body_is_read_within_its_bounds_and_no_further(name: str) -> None:
     else:
         bad.append(None)
     for value in good:
-        read_place_order(HEADERS, json.dumps(BUY | {name: value}).encode())
+        read_place_order(values_by_name(HEADERS), json.dumps(BUY | {name: value}).encode())
     for value in bad:
         with pytest.raises(RefusalError):
-            read_place_order(HEADERS, json.dumps(BUY | {name: value}).encode())
+            read_place_order(values_by_name(HEADERS), json.dumps(BUY | {name: value}).encode())

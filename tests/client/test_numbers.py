@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bullion.api.order_body import read_place_order
+from bullion.web.headers import values_by_name
 from bullion_client import Environment, Intent
 from bullion_client.intent import make_intent
 from bullion_client.numbers import json_number, read_price, read_quantity
@@ -153,7 +154,7 @@ def test_the_service_reads_the_very_values_that_were_meant(
     intent = made(
         quantity=quantity, expected_price=price, symbol_code=symbol_code, client_order_id=client_order_id
     )
-    _, order = read_place_order(HEADERS, intent.body())
+    _, order = read_place_order(values_by_name(HEADERS), intent.body())
     assert Decimal(order.quantity_e4) / 10_000 == quantity
     assert (order.symbol_code, order.client_order_id) == (symbol_code, client_order_id)
     assert (None if order.expected_price is None else Decimal(order.expected_price)) == price

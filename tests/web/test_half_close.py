@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from bullion.web.protocol import GuardedProtocol
-from bullion.web.response import SEND_AT_ONCE
+from bullion.web.response import EXCHANGE
 from tests.support.receiver import certificate
 from tests.web.wire import GATED, GET, PATIENCE, Serve, Served, Wire, post, refused, served_well, until
 
@@ -30,7 +30,7 @@ class AtOnce(Served):
         if scope["path"] == "/gated":
             await asyncio.to_thread(self.gate.wait, PATIENCE)
         path = scope["path"].encode()
-        if not scope["extensions"][SEND_AT_ONCE](200, b"content-length: %d\r\n" % len(path), path):
+        if not scope["extensions"][EXCHANGE].send_at_once(200, b"content-length: %d\r\n" % len(path), path):
             await send(
                 {
                     "type": "http.response.start",

@@ -2,12 +2,12 @@
 
 import msgspec
 
-from bullion.environment import Environment
-from bullion.metals.metal import Metal
+from bullion.environment import PRODUCTION, TEST, Environment
+from bullion.metals.metal import GOLD, Metal
 
 from .position import Position
 
-_ENVIRONMENTS = (Environment.TEST, Environment.PRODUCTION)
+_ENVIRONMENTS = (TEST, PRODUCTION)
 _NUMBER = len(_ENVIRONMENTS)
 
 ACCOUNTS_IN_RANGE = 1_000_000_000_000
@@ -50,7 +50,7 @@ class Book(msgspec.Struct, frozen=True, gc=False):
     """Moves with every change, so that a decision on an older state is detected."""
 
     def position(self, metal: Metal) -> Position:
-        return self.gold if metal is Metal.GOLD else self.silver
+        return self.gold if metal is GOLD else self.silver
 
 
 class OpenWeight(msgspec.Struct, frozen=True):

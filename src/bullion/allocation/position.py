@@ -19,4 +19,4 @@ class Position(msgspec.Struct, frozen=True, gc=False):
     def admits(self, change_e4: int) -> bool:
         """Whether the change stays within the allocation or reduces the position: that is always allowed."""
         used_after_e4 = abs(self.net_e4 + change_e4)
-        return used_after_e4 <= self.limit_e4 or used_after_e4 < self.used_e4
+        return used_after_e4 <= self.limit_e4 or used_after_e4 < abs(self.net_e4)

@@ -8,6 +8,7 @@ import structlog
 from bullion.environment import Environment
 from bullion.keys.key import Scope
 from bullion.web.calls import Call, CallLog
+from bullion.web.headers import values_by_name
 from bullion.web.health import Checks, health_pages
 from bullion.web.http_app import HttpApp, PublicPage, answer_public_page
 from bullion.web.response import Receive, Response
@@ -64,10 +65,10 @@ class TradingApi(HttpApp):
             return await answer_public_page(self._pages, call, scope)
         call.route = found.path
         endpoint = found.target(call.method)
-        client = scope["client"]
+        client, headers = scope["client"], values_by_name(scope["headers"])
         caller = await self._gate.admit(
             call,
-            scope["headers"],
+            headers,
             client[0] if client else "",
             endpoint.environment,
             endpoint.scope,
@@ -75,7 +76,7 @@ class TradingApi(HttpApp):
         )
         if caller.standing is not None:
             call.header_lines = rate_limit_lines(caller.standing)
-        request = Request(call, caller, scope, receive, found.params)
+        request = Request(call, caller, scope, receive, headers, found.params)
         if caller.scenario and endpoint.simulate is not None:
             return await endpoint.simulate(request)
         return await endpoint.answer(request)

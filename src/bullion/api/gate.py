@@ -22,10 +22,10 @@ from bullion.budgets.limiter import (
     Throttled,
 )
 from bullion.catalogue.catalogue import Catalogue
-from bullion.environment import Environment
+from bullion.environment import PRODUCTION, Environment
 from bullion.faults import StoreFault
 from bullion.keys.hashing import Hasher
-from bullion.keys.key import Key, Scope
+from bullion.keys.key import ORDERS_WRITE, Key, Scope
 from bullion.keys.text import KeyText, read_key
 from bullion.keys.verify import check_validity, verify
 from bullion.refusals.catalogue import (
@@ -45,12 +45,12 @@ from bullion.refusals.catalogue import (
 from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
-from bullion.web.response import Headers
+from bullion.web.headers import HeaderValues
 
 from . import charges
 from .hosts import host_name
 
-_RELEVANT = frozenset({b"x-api-key", b"host", b"x-forwarded-for", b"x-bullion-scenario"})
+_NO_HOST = (b"",)
 _SECOND_LOOK_S = 1.0
 """How long the second look-up of a key, in the store, may take."""
 MEMORY_AGE_NS_MAX = 30_000_000_000
@@ -85,7 +85,7 @@ class Gate:
     async def admit(
         self,
         call: Call,
-        headers: Headers,
+        headers: HeaderValues,
         peer: str,
         environment: Environment,
         scope: Scope,
@@ -93,14 +93,14 @@ class Gate:
         opens_stream: bool = False,
     ) -> Caller:
         """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order."""
-        sent, host, forwarded, scenario = _relevant(headers)
-        call.address = self.addresses.source(peer, forwarded)
+        call.address = self.addresses.source(peer, headers.get(b"x-forwarded-for", ()))
+        host = headers.get(b"host", _NO_HOST)[-1]
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
         if switches.moved:
             raise RefusalError(_unavailable(environment, scope))
         failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
-        text = _check_key_text(read_key(sent), broker, environment)
+        text = _check_key_text(read_key(headers.get(b"x-api-key", ())), broker, environment)
         if isinstance(text, RefusalCode):
             await self._count(failures, failed=True)
             raise RefusalError(text)
@@ -120,13 +120,13 @@ class Gate:
             budgets = charges.stream(key.key_id) if opens_stream else _charged(key, account, switches, scope)
             standing = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
-            if scope is Scope.ORDERS_WRITE:
+            if scope is ORDERS_WRITE:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
             # Reads pass uncounted rather than fail.
         self.record_key_use(key.key_id)
         if other_hash is not None and key.secret_hash == other_hash:
             self.record_other_hash(key.key_id, other_hash, secret_hash)
-        return Caller(key, account, switches, standing, scenario)
+        return Caller(key, account, switches, standing, headers.get(b"x-bullion-scenario", ()))
 
     def recheck(
         self, key_id: str, environment: Environment, address: str, scope: Scope
@@ -214,10 +214,10 @@ def _tightest(outcome: Allowed | Throttled | Exceeded) -> BudgetState | None:
 def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
     """The budgets that a call is charged to."""
     budgets = switches.budgets
-    if scope is not Scope.ORDERS_WRITE:
+    if scope is not ORDERS_WRITE:
         return charges.read(key.key_id, budgets.reads_per_minute)
     of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
-    if key.environment is Environment.PRODUCTION:
+    if key.environment is PRODUCTION:
         name = (account.broker, account.login_id)
         return charges.production_order(key.key_id, name, *of_key, budgets.account_orders_per_minute)
     return charges.order(key.key_id, *of_key)
@@ -225,7 +225,7 @@ def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tu
 
 def _unavailable(environment: Environment, scope: Scope) -> RefusalCode:
     """The refusal of a call that cannot be answered from memory alone."""
-    books = scope is Scope.ORDERS_WRITE and environment is Environment.PRODUCTION
+    books = scope is ORDERS_WRITE and environment is PRODUCTION
     return BOOKING_UNAVAILABLE if books else SERVICE_UNAVAILABLE
 
 
@@ -240,26 +240,6 @@ def _check_key_text(
     if text.environment is not environment:
         return WRONG_ENVIRONMENT
     return text
-
-
-def _relevant(headers: Headers) -> tuple[list[bytes], bytes, list[bytes], list[bytes]]:
-    """The values of `X-API-Key`, `Host`, `X-Forwarded-For` and `X-Bullion-Scenario`, in one pass."""
-    keys: list[bytes] = []
-    forwarded: list[bytes] = []
-    scenarios: list[bytes] = []
-    host = b""
-    for name, value in headers:
-        if name not in _RELEVANT:  # Most are not: one look-up instead of four comparisons.
-            continue
-        if name == b"x-api-key":
-            keys.append(value)
-        elif name == b"host":
-            host = value
-        elif name == b"x-forwarded-for":
-            forwarded.append(value)
-        else:
-            scenarios.append(value)
-    return keys, host, forwarded, scenarios
 
 
 def _access(key: Key, account: Account, address: str, scope: Scope) -> RefusalCode | None:

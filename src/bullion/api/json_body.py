@@ -27,7 +27,7 @@ _JSON_IN_UTF8 = re.compile(
 """US-ASCII is accepted because it is a subset of UTF-8."""
 
 
-def check_content_type(sent: list[bytes], problems: Problems) -> None:
+def check_content_type(sent: Sequence[bytes], problems: Problems) -> None:
     if not any(value.strip(b" \t") for value in sent):
         problems.add(_CONTENT_TYPE, "Send the header Content-Type: application/json.", "missing")
     elif len(sent) > 1:

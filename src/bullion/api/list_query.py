@@ -10,7 +10,7 @@ import msgspec
 from bullion.orders.bounds import CLIENT_ORDER_ID_LENGTH_MAX, SYMBOL_CODE_LENGTH_MAX
 from bullion.orders.instant import read_instant_us
 from bullion.orders.listing import ALL, LIMIT_DEFAULT, LIMIT_MAX, ListQuery
-from bullion.web.response import Headers
+from bullion.web.headers import Headers
 
 from .problems import Problems, excerpt
 from .wire.events import WAIT_S_MAX

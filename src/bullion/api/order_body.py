@@ -4,6 +4,7 @@ Numbers stay text until their value is known to be exact and within bounds. No f
 that a caller chose is ever used as an exponent or turned into a huge integer.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from bullion.metals.weight import PLACES
@@ -17,7 +18,7 @@ from bullion.orders.bounds import (
 from bullion.orders.request import PlaceOrder
 from bullion.refusals.catalogue import IDEMPOTENCY_KEY_REQUIRED
 from bullion.refusals.refusal import RefusalError
-from bullion.web.response import Headers
+from bullion.web.headers import HeaderValues
 
 from .fast_order_reader import read_order_fast
 from .json_body import (
@@ -42,6 +43,7 @@ _QUANTITY_WHOLE_DIGITS_MAX = len(str(QUANTITY_MAX))
 _PRICE_EXPONENT_MAX = 100
 _NUMBER_LENGTH_MAX = 100
 
+_JSON = [b"application/json"]
 _KEY = ("header", "Idempotency-Key")
 _NAME = "order"
 _TEXTS = ("symbol_code", "trade_type", "client_order_id")
@@ -49,15 +51,15 @@ _FIELDS = wire.PlaceOrder.__struct_fields__
 _KNOWN = frozenset(_FIELDS)
 
 
-def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
+def read_place_order(headers: HeaderValues, body: bytes) -> tuple[str, PlaceOrder]:
     """The idempotency key and the order, or RefusalError.
 
     A missing key is refused before everything else; an invalid key is one of the problems.
     """
-    keys, content_types = _relevant(headers)
     problems = Problems()
-    key = _read_key(keys, problems)
-    if content_types != [b"application/json"]:
+    key = _read_key(headers.get(b"idempotency-key", ()), problems)
+    content_types = headers.get(b"content-type", ())
+    if content_types != _JSON:
         check_content_type(content_types, problems)
     order = read_order_fast(body) or _read_order(body, problems)
     if problems or order is None:
@@ -68,19 +70,7 @@ def read_place_order(headers: Headers, body: bytes) -> tuple[str, PlaceOrder]:
 # --- Headers ------------------------------------------------------------------------------------------
 
 
-def _relevant(headers: Headers) -> tuple[list[bytes], list[bytes]]:
-    """The values of `Idempotency-Key` and `Content-Type`, in one pass."""
-    keys: list[bytes] = []
-    content_types: list[bytes] = []
-    for name, value in headers:
-        if name == b"idempotency-key":
-            keys.append(value)
-        elif name == b"content-type":
-            content_types.append(value)
-    return keys, content_types
-
-
-def _read_key(sent: list[bytes], problems: Problems) -> str:
+def _read_key(sent: Sequence[bytes], problems: Problems) -> str:
     # Blanks around a header's value are not part of it.
     keys = [value.strip(b" \t").decode("latin-1") for value in sent]
     if not any(keys):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bullion.accounts.account import Account
 from bullion.allocation.book import environment_of
 from bullion.booking.attempt import OrderAttempt
-from bullion.keys.key import Scope
+from bullion.keys.key import ORDERS_WRITE
 from bullion.orders.market import Market
 from bullion.orders.verdict import Refusal, Verdict
 from bullion.refusals.refusal import RefusalCode
@@ -27,7 +27,7 @@ class ClientOrderCheck:
     def check(self, attempt: OrderAttempt) -> Verdict:
         """Check the caller again, then the environment, then the market."""
         environment = environment_of(attempt.book_id)
-        account = self._gate.recheck(attempt.key_id or "", environment, attempt.address, Scope.ORDERS_WRITE)
+        account = self._gate.recheck(attempt.key_id or "", environment, attempt.address, ORDERS_WRITE)
         if isinstance(account, RefusalCode):
             return Refusal(account)
         return self.why_closed(account) or self._market.check(account, attempt.asked)

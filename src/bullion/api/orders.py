@@ -19,7 +19,7 @@ from bullion.orders.status import Status
 from bullion.orders.verdict import REPLAYED, Refusal
 from bullion.refusals.catalogue import ORDER_NOT_FOUND, ORDER_REJECTED, SERVICE_UNAVAILABLE
 from bullion.refusals.refusal import RefusalError
-from bullion.web.body import read_body
+from bullion.web.body import body_at_hand, read_body
 from bullion.web.response import Response, encode_json, header_line, json_response
 
 from .gate import Gate
@@ -35,6 +35,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _REPLAYED_LINE = header_line(b"idempotent-replayed", b"true")
 _OK, _CREATED, _ACCEPTED = 200, 201, 202
 _NOT_A_DEAL = (Status.PENDING, Status.DELETED)
+_REJECTED = Status.REJECTED
 
 _log = structlog.get_logger("api")
 
@@ -69,7 +70,10 @@ class Orders:
         """`scenario`: the simulated response that the caller requested, for the trace."""
         caller, call = request.caller, request.call
         try:
-            idempotency_key, asked = await self._read(request)
+            body = body_at_hand(request.scope, request.headers, BODY_BYTES_MAX)
+            if body is None:
+                body = await read_body(request.scope["headers"], request.receive, BODY_BYTES_MAX)
+            idempotency_key, asked = self._read(request, body)
         except RefusalError as refused:
             self._tracer.trace_refusal(call, caller, refused, scenario)
             raise
@@ -100,11 +104,9 @@ class Orders:
             self._recent.add(outcome.order)
         return _booked(request, outcome)
 
-    async def _read(self, request: Request) -> tuple[str, PlaceOrder]:
-        headers = request.scope["headers"]
-        body = await read_body(headers, request.receive, BODY_BYTES_MAX)
+    def _read(self, request: Request, body: bytes) -> tuple[str, PlaceOrder]:
         try:
-            return read_place_order(headers, body)
+            return read_place_order(request.headers, body)
         except RefusalError:
             # The refusal of a closed production environment takes precedence over problems of the request.
             closed = self._check.why_closed(request.caller.account)
@@ -172,7 +174,7 @@ def _order_id(request: Request) -> str:
 def _booked(request: Request, booked: Booked) -> Response:
     order, replayed = booked.order, booked.replayed
     view = order_view(order)
-    if order.status == Status.REJECTED:
+    if order.status == _REJECTED:
         raise RefusalError(
             ORDER_REJECTED,
             fields={"order_id": order.id, "order": view},

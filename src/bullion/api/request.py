@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import msgspec
 
 from bullion.web.calls import Call
+from bullion.web.headers import HeaderValues
 from bullion.web.response import Receive
 from bullion.web.response import Scope as AsgiScope
 
@@ -16,5 +17,6 @@ class Request(msgspec.Struct):
     caller: Caller
     scope: AsgiScope
     receive: Receive
+    headers: HeaderValues = {}
     params: Mapping[str, str] = {}
     """The parameters of the path, by name."""

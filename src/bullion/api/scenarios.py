@@ -21,11 +21,11 @@ from bullion.orders.request import PlaceOrder
 from bullion.orders.status import Status
 from bullion.refusals.catalogue import (
     AUTH_THROTTLED,
-    CATALOGUE,
     INVALID_REQUEST,
     INVALID_SIDE,
     LIMIT_EXCEEDED,
     ORDER_REJECTED,
+    PRECEDENCE,
     PRODUCTION_TRADING_DISABLED,
     RATE_LIMITED,
     RATE_LIMITER_UNAVAILABLE,
@@ -50,8 +50,6 @@ from .tracer import SCENARIO, Tracer
 from .wire.orders import order_view
 
 _HEADER = HEADER.lower().encode("ascii")
-_PRECEDENCE = {row: place for place, row in enumerate(CATALOGUE)}
-"""Each row's place in the order of the checks, from the first."""
 _CALLS = {f"{described.method.upper()} {described.path}": described for described in ENDPOINTS}
 _CALL_OF = {code: call for call, described in _CALLS.items() for code in requestable(described.refusals)}
 
@@ -109,12 +107,11 @@ class Scenarios:
 
     async def _read_order(self, request: Request, row: RefusalCode | None) -> Placed | None:
         """The order, if the refusal comes after the order is read. An invalid order is refused as such."""
-        if row is None or _PRECEDENCE[row] <= _PRECEDENCE[INVALID_REQUEST]:
+        if row is None or PRECEDENCE[row.code] <= PRECEDENCE[INVALID_REQUEST.code]:
             return None
-        headers = request.scope["headers"]
         try:
-            body = await read_body(headers, request.receive, BODY_BYTES_MAX)
-            placed = read_place_order(headers, body)
+            body = await read_body(request.scope["headers"], request.receive, BODY_BYTES_MAX)
+            placed = read_place_order(request.headers, body)
             self._check_names(request, row, placed[1])
         except RefusalError as refused:
             self._tracer.trace_refusal(request.call, request.caller, refused)
@@ -124,9 +121,9 @@ class Scenarios:
     def _check_names(self, request: Request, row: RefusalCode, asked: PlaceOrder) -> None:
         """Refuse an unknown symbol or side if the scenario's refusal comes after those checks."""
         known = (request.caller.account.broker, asked.symbol_code) in self._catalogue.symbols
-        if _PRECEDENCE[row] > _PRECEDENCE[UNKNOWN_SYMBOL] and not known:
+        if PRECEDENCE[row.code] > PRECEDENCE[UNKNOWN_SYMBOL.code] and not known:
             raise RefusalError(UNKNOWN_SYMBOL)
-        if _PRECEDENCE[row] > _PRECEDENCE[INVALID_SIDE] and asked.trade_type not in list(Side):
+        if PRECEDENCE[row.code] > PRECEDENCE[INVALID_SIDE.code] and asked.trade_type not in list(Side):
             raise RefusalError(INVALID_SIDE)
 
     async def _order_refused(
@@ -203,5 +200,6 @@ def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
     elif row is RATE_LIMITED:
         limit = budgets.reads_per_minute if standing is None else standing.limit
     else:
-        return request.call.header_lines if _PRECEDENCE[row] > _PRECEDENCE[RATE_LIMITER_UNAVAILABLE] else b""
+        counted = PRECEDENCE[row.code] > PRECEDENCE[RATE_LIMITER_UNAVAILABLE.code]
+        return request.call.header_lines if counted else b""
     return rate_limit_lines(BudgetState(limit, 0, scenario.retry_after_s or 0))

@@ -6,7 +6,7 @@ import msgspec
 
 from bullion.events.event import EventType
 from bullion.events.webhook import DESCRIPTION_LENGTH_MAX
-from bullion.web.response import Headers
+from bullion.web.headers import Headers
 
 from .json_body import (
     Number,

@@ -10,9 +10,9 @@ import msgspec
 
 from bullion.allocation.book import Book, environment_of
 from bullion.allocation.position import Position
-from bullion.environment import Environment
-from bullion.metals.metal import Metal
-from bullion.metals.symbol import Side
+from bullion.environment import PRODUCTION, TEST
+from bullion.metals.metal import GOLD, SILVER, Metal
+from bullion.metals.symbol import BUY
 from bullion.metals.weight import weight_text
 from bullion.orders.order import Order, PriceMove, signed_e4
 from bullion.orders.status import Status
@@ -24,7 +24,7 @@ from .replay import price_moved, replay
 
 _PERCENT_E4 = 100 * 10_000
 _PAISE_PLACES = 2
-_FIRST_STATUS = {Environment.TEST: Status.FILLED.value, Environment.PRODUCTION: Status.PENDING.value}
+_FIRST_STATUS = {TEST: Status.FILLED.value, PRODUCTION: Status.PENDING.value}
 
 
 class Plan(msgspec.Struct):
@@ -75,11 +75,13 @@ class _Draft:
         stock: MutableMapping[StockName, int] | None,
     ) -> None:
         self.plan = Plan(book, book)
-        self._positions = {Metal.GOLD: book.gold, Metal.SILVER: book.silver}
+        self._positions = {GOLD: book.gold, SILVER: book.silver}
         # A clock that was set back must not put a later order before an earlier one.
         self._at_us = max(now_us, book.last_order_at_us)
         self._ordinal = book.order_count
-        self._is_production = environment_of(book.id) is Environment.PRODUCTION
+        environment = environment_of(book.id)
+        self._is_production = environment is PRODUCTION
+        self._first_status = _FIRST_STATUS[environment]
         self._new_id = new_id
         self._stock = {} if stock is None else stock
 
@@ -106,7 +108,7 @@ class _Draft:
             self.plan.price_moves.append(move)
             return price_moved(move)
         self._ordinal += 1
-        order = _order(attempt, priced, self._ordinal, self._at_us, self._new_id(self._at_us, self._ordinal))
+        order = self._order(attempt, priced)
         self.plan.orders.append(order)
         if priced.instrument is not None:
             self.plan.to_hedge.append(
@@ -132,13 +134,31 @@ class _Draft:
             in_book=priced.in_book,
         )
 
+    def _order(self, attempt: OrderAttempt, priced: Priced) -> Order:
+        return Order(
+            book_id=attempt.book_id,
+            ordinal=self._ordinal,
+            id=self._new_id(self._at_us, self._ordinal),
+            source=attempt.source,
+            idempotency_key=attempt.idempotency_key,
+            asked=attempt.asked,
+            metal=priced.metal,
+            price_paise=priced.price_paise,
+            total_paise=priced.total_paise,
+            status=self._first_status,
+            key_id=attempt.key_id,
+            request_id=attempt.request_id,
+            created_at_us=self._at_us,
+            price_anatomy=priced.price_anatomy,
+        )
+
     def finished(self) -> Plan:
         plan = self.plan
         if plan.changes:
             plan.after = msgspec.structs.replace(
                 plan.before,
-                gold=self._positions[Metal.GOLD],
-                silver=self._positions[Metal.SILVER],
+                gold=self._positions[GOLD],
+                silver=self._positions[SILVER],
                 order_count=self._ordinal,
                 # It stays if only refusals were recorded.
                 last_order_at_us=self._at_us if plan.orders else plan.before.last_order_at_us,
@@ -148,7 +168,7 @@ class _Draft:
 
 
 def takes_stock(attempt: OrderAttempt, verdict: Verdict) -> bool:
-    return isinstance(verdict, Priced) and verdict.stock_kept and attempt.asked.trade_type == Side.BUY
+    return isinstance(verdict, Priced) and verdict.stock_kept and attempt.asked.trade_type == BUY
 
 
 def moved(priced: Priced, expected_price: str | None) -> bool:
@@ -164,25 +184,6 @@ def moved(priced: Priced, expected_price: str | None) -> bool:
 def _scaled(text: str, places: int) -> int:
     whole, _, part = text.partition(".")
     return int(whole + part.ljust(places, "0"))
-
-
-def _order(attempt: OrderAttempt, priced: Priced, ordinal: int, at_us: int, order_id: str) -> Order:
-    return Order(
-        book_id=attempt.book_id,
-        ordinal=ordinal,
-        id=order_id,
-        source=attempt.source,
-        idempotency_key=attempt.idempotency_key,
-        asked=attempt.asked,
-        metal=priced.metal,
-        price_paise=priced.price_paise,
-        total_paise=priced.total_paise,
-        status=_FIRST_STATUS[environment_of(attempt.book_id)],
-        key_id=attempt.key_id,
-        request_id=attempt.request_id,
-        created_at_us=at_us,
-        price_anatomy=priced.price_anatomy,
-    )
 
 
 def _price_move(attempt: OrderAttempt, priced: Priced, at_us: int) -> PriceMove:

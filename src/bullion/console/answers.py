@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from bullion.refusals.refusal import RefusalError
-from bullion.web.response import JSON, Headers, Response, refusal_headers
+from bullion.web.headers import Headers
+from bullion.web.response import JSON, Response, refusal_headers
 
 from .browser_request import BrowserRequest
 from .frame import document

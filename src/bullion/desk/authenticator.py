@@ -8,7 +8,8 @@ from bullion.refusals.desk import TOKEN_REQUIRED, TOO_MANY_FAILURES
 from bullion.refusals.refusal import RefusalError
 from bullion.web.address import SourceAddress, client_network
 from bullion.web.calls import Call
-from bullion.web.response import Headers, Scope
+from bullion.web.headers import Headers
+from bullion.web.response import Scope
 
 from .identities import Identities
 

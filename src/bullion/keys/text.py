@@ -7,6 +7,7 @@ recognised without a look-up, and secret scanners recognise a leaked one.
 import re
 import secrets
 import string
+from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
 
@@ -39,7 +40,7 @@ class KeyText(msgspec.Struct, gc=False):
         return f"KeyText({self.environment}, {self.broker}, {self.key_id}, secret=…)"
 
 
-def read_key(values: list[bytes]) -> KeyText | RefusalCode:
+def read_key(values: Sequence[bytes]) -> KeyText | RefusalCode:
     """Read the values of all `X-API-Key` headers of a call."""
     if not values:
         return MISSING_CREDENTIAL

@@ -3,21 +3,19 @@
 Pure functions of memory and time. `booking.decide` has the checks that need the book.
 """
 
-from collections.abc import Sequence
-
 from bullion.accounts.group import Sizes
 from bullion.hedge.venue import Tradeability
 from bullion.metals.rupees import rupees_text
 from bullion.metals.symbol import Side
 from bullion.metals.weight import weight_text
 from bullion.rates.quote import total_paise
-from bullion.rates.tick import Tick
 from bullion.refusals import catalogue as codes
+from bullion.refusals.catalogue import PRECEDENCE
 from bullion.refusals.refusal import RefusalCode
 
 from .bounds import PAISE_MAX
 from .instant import instant_text
-from .offer import Offer, SidePrice
+from .offer import NOT_TRADING, Offer, SidePrice
 from .request import PlaceOrder
 from .verdict import Priced, Refusal, Verdict
 
@@ -60,28 +58,19 @@ def check_all(
     if offer is None:
         return [Refusal(codes.UNKNOWN_SYMBOL, compared={"symbol_code": asked.symbol_code})]
     symbol = offer.symbol
-    found: list[Refusal] = []
-    if not symbol.trading:
-        found.append(Refusal(codes.SYMBOL_NOT_TRADING, compared={"trading": False}))
     side = _SIDES.get(asked.trade_type)
     if side is None:
-        return [*found, Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})]
-    if side not in offer.offered:
-        offered = [each.value for each in Side if each in offer.offered]
-        found.append(Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered}))
+        invalid = Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
+        return [invalid] if symbol.trading else [NOT_TRADING, invalid]
     side_price = offer.side_price(side)
-    total = (
-        0
-        if side_price is None
-        else total_paise(side_price.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
-    )
-    _check_rates(found, offer, side_price, total, now_us, rates_ready=rates_ready, market_open=market_open)
-    if not symbol.size.allows(asked.quantity_e4):
-        found.append(_size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit))
-    if tradeability in _UNTRADEABLE:
-        compared = {"instrument": symbol.hedged_in, "venue_says": tradeability.value}
-        found.append(Refusal(_UNTRADEABLE[tradeability], compared=compared))
-    _check_group(found, asked, offer, side, side_price)
+    total = 0
+    if side_price is not None:
+        total = total_paise(side_price.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
+    found = _refusals_of_node(offer, now_us, rates_ready, market_open, tradeability)
+    _check_size(found, asked, offer, side_price, total)
+    always = offer.refusals(side)
+    if found or always:
+        found = sorted((*always, *found), key=_precedence)
     if found or side_price is None:
         return found
     hedged = tradeability is not None
@@ -92,33 +81,26 @@ def check_all(
         offer.switches.price_tolerance_percent_e4,
         side_price.price_anatomy,
         offer.rate_at_us,
-        instrument=symbol.hedged_in if hedged else None,
-        stock_kept=symbol.stock_kept and hedged,
-        fineness_e4=symbol.fineness_e4,
-        in_book=symbol.in_book and hedged,
+        symbol.hedged_in if hedged else None,
+        symbol.stock_kept and hedged,
+        symbol.fineness_e4,
+        symbol.in_book and hedged,
     )
 
 
-def _check_rates(
-    found: list[Refusal],
-    offer: Offer,
-    side_price: SidePrice | None,
-    total: int,
-    now_us: int,
-    *,
-    rates_ready: bool,
-    market_open: bool,
-) -> None:
-    symbol, price, switches = offer.symbol, offer.price, offer.switches
+def _precedence(refusal: Refusal) -> int:
+    return PRECEDENCE[refusal.refusal.code]
+
+
+def _refusals_of_node(
+    offer: Offer, now_us: int, rates_ready: bool, market_open: bool, tradeability: Tradeability | None
+) -> list[Refusal]:
+    """What this node knows now, and no order changes."""
+    found: list[Refusal] = []
     if not rates_ready:
         found.append(Refusal(codes.RATES_NOT_READY))
-    if isinstance(price, RefusalCode):
-        why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
-        found.append(Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why}))
-    else:
-        _check_price(found, offer, price.ticks, side_price, total, now_us)
-    if switches.halted:
-        found.append(Refusal(codes.TRADING_HALTED, compared={"halted": True}))
+    if offer.is_stale(now_us):
+        found.append(_stale(offer, now_us))
     if not market_open:
         found.append(
             Refusal(
@@ -127,29 +109,16 @@ def _check_rates(
                 {"halted": False, "trading_hours": "closed", "now": instant_text(now_us)},
             )
         )
-    if symbol.frozen:
-        found.append(Refusal(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"}))
-    if offer.unmoved and not isinstance(price, RefusalCode):
-        found.append(
-            Refusal(
-                codes.SYMBOL_FROZEN,
-                compared={
-                    "frozen_by": "rates",
-                    "moved_at": instant_text(max(tick.moved_at_us for tick in price.ticks)),
-                    "freeze_after_s": symbol.freeze_after_s,
-                },
-            )
-        )
+    if tradeability in _UNTRADEABLE:
+        compared = {"instrument": offer.symbol.hedged_in, "venue_says": tradeability.value}
+        found.append(Refusal(_UNTRADEABLE[tradeability], compared=compared))
+    return found
 
 
-def _check_price(
-    found: list[Refusal],
-    offer: Offer,
-    ticks: Sequence[Tick],
-    side_price: SidePrice | None,
-    total: int,
-    now_us: int,
+def _check_size(
+    found: list[Refusal], asked: PlaceOrder, offer: Offer, side_price: SidePrice | None, total: int
 ) -> None:
+    symbol, terms = offer.symbol, offer.terms
     if side_price is not None and (side_price.price_paise > PAISE_MAX or total > PAISE_MAX):
         found.append(
             Refusal(
@@ -158,53 +127,23 @@ def _check_price(
                 {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
             )
         )
-    ahead = offer.is_ahead(now_us)
-    if ahead or (offer.stale_after_us is not None and now_us > offer.stale_after_us):
-        oldest = (max if ahead else min)(ticks, key=lambda tick: tick.at_us)
-        found.append(
-            Refusal(
-                codes.STALE_RATE,
-                compared={
-                    "oldest": oldest.instrument,
-                    "rate_at_us": oldest.at_us,
-                    "rate_age_s_max": offer.symbol.rate_age_s_max,
-                },
-            )
-        )
-
-
-def _check_group(
-    found: list[Refusal], asked: PlaceOrder, offer: Offer, side: Side, side_price: SidePrice | None
-) -> None:
-    terms = offer.terms
-    if not offer.group.trading:
-        found.append(Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": offer.group.code}))
+    if not symbol.size.allows(asked.quantity_e4):
+        found.append(_size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit))
     if terms is not None and not terms.allow(asked.quantity_e4):
-        found.append(_size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, offer.symbol.unit))
-    if side_price is None or side_price.price_paise <= 0:
-        # A symbol without a price, or a side that is not offered, is refused for that alone.
-        if side in offer.offered and not isinstance(offer.price, RefusalCode):
-            found.append(_no_valid_price(offer, side_price))
-    elif offer.crossed and offer.switches.refuse_crossed:
-        found.append(_crossed(offer))
+        found.append(_size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit))
 
 
-def _no_valid_price(offer: Offer, side_price: SidePrice | None) -> Refusal:
+def _stale(offer: Offer, now_us: int) -> Refusal:
+    ticks = () if isinstance(offer.price, RefusalCode) else offer.price.ticks
+    choose = max if offer.is_ahead(now_us) else min
+    oldest = choose(ticks, key=lambda tick: tick.at_us)
     return Refusal(
-        codes.PRICING_UNAVAILABLE,
+        codes.STALE_RATE,
         compared={
-            "group": offer.group.code,
-            "terms": offer.terms is not None,
-            "price": None if side_price is None else rupees_text(side_price.price_paise),
+            "oldest": oldest.instrument,
+            "rate_at_us": oldest.at_us,
+            "rate_age_s_max": offer.symbol.rate_age_s_max,
         },
-    )
-
-
-def _crossed(offer: Offer) -> Refusal:
-    buy, sell = (None if each is None else rupees_text(each.price_paise) for each in (offer.buy, offer.sell))
-    return Refusal(
-        codes.PRICING_UNAVAILABLE,
-        compared={"group": offer.group.code, "crossed": True, "buy": buy, "sell": sell},
     )
 
 

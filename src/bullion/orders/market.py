@@ -35,7 +35,8 @@ class Market:
         self._board = board
         self._tradeability = tradeability
         self._offers: dict[tuple[str, str, str], Offer] = {}
-        self._made_from = (-1, -1)
+        self._catalogue_serial = self._board_serial = -1
+        """Those that the cached offers were made from."""
         self._open: dict[str, tuple[Switches, int, bool]] = {}
 
     def check(self, account: Account, asked: PlaceOrder) -> Verdict:
@@ -51,36 +52,39 @@ class Market:
         tradeability = None
         if self._tradeability is not None and offer is not None:
             tradeability = self._tradeability(account.broker, offer.symbol.hedged_in)
+        market_open = offer is None or self._is_open(offer.switches, now_us)
         return check_all(
             asked,
             offer,
             now_us,
             rates_ready=self._board.ready,
-            market_open=self._is_open(account.broker, now_us),
+            market_open=market_open,
             tradeability=tradeability,
         )
 
     def offer(self, account: Account, symbol_code: str, now_us: int) -> Offer | None:
-        made_from = (self._catalogue.serial, self._board.serial)
-        if made_from != self._made_from or len(self._offers) > _KEPT_MAX:
+        catalogue, board = self._catalogue, self._board
+        if catalogue.serial != self._catalogue_serial or board.serial != self._board_serial:
             self._offers.clear()
-            self._made_from = made_from
+            self._catalogue_serial, self._board_serial = catalogue.serial, board.serial
         name = (account.broker, symbol_code, account.group)
         offer = self._offers.get(name)
-        if offer is not None and not _expired(offer, now_us):
+        if offer is not None and now_us < offer.valid_until_us:
             return offer
-        symbol = self._catalogue.symbols.get((account.broker, symbol_code))
+        broker = account.broker
+        symbol = catalogue.symbols.get((broker, symbol_code))
         if symbol is None:
             return None
-        broker = account.broker
         offer = make_offer(
             symbol,
-            self._catalogue.groups.get((broker, account.group)) or _closed_group(account),
-            self._catalogue.switches_of(broker),
-            lambda instrument: self._board.tick(broker, instrument),
-            lambda duty: self._catalogue.duties.get((broker, duty)),
+            catalogue.groups.get((broker, account.group)) or _closed_group(account),
+            catalogue.switches_of(broker),
+            lambda instrument: board.tick(broker, instrument),
+            lambda duty: catalogue.duties.get((broker, duty)),
             now_us,
         )
+        if len(self._offers) >= _KEPT_MAX:
+            self._offers.clear()
         self._offers[name] = offer
         return offer
 
@@ -91,28 +95,19 @@ class Market:
         verdict = self.check(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
         return verdict.refusal if isinstance(verdict, Refusal) else None
 
-    def _is_open(self, broker: str, now_us: int) -> bool:
+    def _is_open(self, switches: Switches, now_us: int) -> bool:
         """Computed once a second: opening times are in minutes."""
-        switches = self._catalogue.switches_of(broker)
         if switches.trading_hours is None:
             return True
         second = now_us // _US_PER_S
-        known = self._open.get(broker)
+        known = self._open.get(switches.broker)
         if known is not None and known[0] is switches and known[1] == second:
             return known[2]
         is_open = switches.trading_hours.is_open(now_us)
-        self._open[broker] = (switches, second, is_open)
+        self._open[switches.broker] = (switches, second, is_open)
         return is_open
 
 
 def _closed_group(account: Account) -> Group:
     """The stand-in for a group that cannot be read."""
     return Group(account.broker, account.group, trading=False, terms={}, default_terms=None)
-
-
-def _expired(offer: Offer, now_us: int) -> bool:
-    """Whether another duty may be in force by now. It may also be what a missing price lacked."""
-    price = offer.price
-    return isinstance(price, RefusalCode) or (
-        price.valid_until_us is not None and now_us >= price.valid_until_us
-    )

@@ -9,17 +9,22 @@ from bullion.accounts.switches import Switches
 from bullion.metals.pricing import Direct, Fixed, Landed, Pricing
 from bullion.metals.rupees import rupees_text
 from bullion.metals.scaled import plain
-from bullion.metals.symbol import Side, Symbol
+from bullion.metals.symbol import BUY, Side, Symbol
 from bullion.rates.duty import DutyTable
 from bullion.rates.formula import SymbolPrice, symbol_price
 from bullion.rates.freshness import fresh_from_us, frozen, stale_after_us
 from bullion.rates.quote import account_price_paise
 from bullion.rates.tick import PLACES, Tick
+from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
 
 from .instant import instant_text
+from .verdict import Refusal
 
 _encode = msgspec.json.Encoder().encode
+_NEVER_US = 2**63 - 1
+
+NOT_TRADING = Refusal(codes.SYMBOL_NOT_TRADING, compared={"trading": False})
 
 
 class SidePrice(msgspec.Struct, frozen=True):
@@ -53,9 +58,21 @@ class Offer(msgspec.Struct, frozen=True):
     """If there is no price: the inputs that its formula lacks."""
     crossed: bool = False
     """Whether a client could sell for more than it buys for."""
+    valid_until_us: int = 0
+    """The time from which it has to be made again: another duty may be in force by then. Without a price at
+    any time, since a duty may be what it lacks."""
+    buy_refusals: tuple[Refusal, ...] = ()
+    """What refuses every buy, whatever its size and time, in the order of the checks."""
+    sell_refusals: tuple[Refusal, ...] = ()
 
     def side_price(self, side: Side) -> SidePrice | None:
-        return self.buy if side is Side.BUY else self.sell
+        return self.buy if side is BUY else self.sell
+
+    def refusals(self, side: Side) -> tuple[Refusal, ...]:
+        return self.buy_refusals if side is BUY else self.sell_refusals
+
+    def is_stale(self, now_us: int) -> bool:
+        return (self.stale_after_us is not None and now_us > self.stale_after_us) or self.is_ahead(now_us)
 
     def is_ahead(self, now_us: int) -> bool:
         """Whether a rate behind the price is from before the clock was set back."""
@@ -68,10 +85,23 @@ class Offer(msgspec.Struct, frozen=True):
 
 
 def premium_paise(terms: Terms, side: Side) -> int | None:
-    return terms.buy_premium_paise if side is Side.BUY else terms.sell_premium_paise
+    return terms.buy_premium_paise if side is BUY else terms.sell_premium_paise
 
 
 def make_offer(
+    symbol: Symbol,
+    group: Group,
+    switches: Switches,
+    tick_of: Callable[[str], Tick | None],
+    duty_of: Callable[[str], DutyTable | None],
+    at_us: int,
+) -> Offer:
+    offer = _priced(symbol, group, switches, tick_of, duty_of, at_us)
+    buy, sell = (_refusals(offer, side) for side in Side)
+    return msgspec.structs.replace(offer, buy_refusals=buy, sell_refusals=sell)
+
+
+def _priced(
     symbol: Symbol,
     group: Group,
     switches: Switches,
@@ -86,7 +116,7 @@ def make_offer(
         missing = _missing(symbol.pricing, tick_of, duty_of, at_us)
         return Offer(symbol, group, terms, switches, price, None, None, offered, missing=missing)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
-    buy, sell = (_side_price(side, price, terms, symbol, switches) for side in (Side.BUY, Side.SELL))
+    buy, sell = (_side_price(side, price, terms, symbol, switches) for side in Side)
     return Offer(
         symbol,
         group,
@@ -104,6 +134,71 @@ def make_offer(
         and buy is not None
         and sell is not None
         and sell.price_paise > buy.price_paise,
+        valid_until_us=_NEVER_US if price.valid_until_us is None else price.valid_until_us,
+    )
+
+
+def _refusals(offer: Offer, side: Side) -> tuple[Refusal, ...]:
+    """`checks` adds those that depend on the order, on the time and on the state of the node."""
+    symbol, price, switches, group = offer.symbol, offer.price, offer.switches, offer.group
+    found: list[Refusal] = []
+    if not symbol.trading:
+        found.append(NOT_TRADING)
+    if side not in offer.offered:
+        offered = [each.value for each in Side if each in offer.offered]
+        found.append(Refusal(codes.SIDE_NOT_OFFERED, compared={"offered": offered}))
+    if isinstance(price, RefusalCode):
+        why = {"missing": list(offer.missing)} if offer.missing else {"result": "not above 0"}
+        found.append(Refusal(price, compared={"pricing": type(symbol.pricing).__name__.lower(), **why}))
+    if switches.halted:
+        found.append(Refusal(codes.TRADING_HALTED, compared={"halted": True}))
+    if symbol.frozen:
+        found.append(Refusal(codes.SYMBOL_FROZEN, compared={"frozen_by": "desk"}))
+    if offer.unmoved and not isinstance(price, RefusalCode):
+        found.append(_frozen_by_rates(symbol, price))
+    if not group.trading:
+        found.append(Refusal(codes.GROUP_TRADING_DISABLED, compared={"group": group.code}))
+    if side in offer.offered and not isinstance(price, RefusalCode):
+        # Otherwise the side is refused for that alone.
+        found += _refusals_of_price(offer, side)
+    return tuple(found)
+
+
+def _refusals_of_price(offer: Offer, side: Side) -> list[Refusal]:
+    side_price = offer.side_price(side)
+    if side_price is None or side_price.price_paise <= 0:
+        return [_no_valid_price(offer, side_price)]
+    return [_crossed(offer)] if offer.crossed and offer.switches.refuse_crossed else []
+
+
+def _frozen_by_rates(symbol: Symbol, price: SymbolPrice) -> Refusal:
+    moved_at_us = max(tick.moved_at_us for tick in price.ticks)
+    return Refusal(
+        codes.SYMBOL_FROZEN,
+        compared={
+            "frozen_by": "rates",
+            "moved_at": instant_text(moved_at_us),
+            "freeze_after_s": symbol.freeze_after_s,
+        },
+    )
+
+
+def _no_valid_price(offer: Offer, side_price: SidePrice | None) -> Refusal:
+    return Refusal(
+        codes.PRICING_UNAVAILABLE,
+        compared={
+            "group": offer.group.code,
+            "terms": offer.terms is not None,
+            "price": None if side_price is None else rupees_text(side_price.price_paise),
+        },
+    )
+
+
+def _crossed(offer: Offer) -> Refusal:
+    buy, sell = (None if each is None else rupees_text(each.price_paise) for each in (offer.buy, offer.sell))
+    return Refusal(
+        codes.PRICING_UNAVAILABLE,
+        compared={"group": offer.group.code, "crossed": True, "buy": buy, "sell": sell},
     )
 
 
@@ -137,7 +232,7 @@ def _missing(
 
 def _offers(symbol: Symbol, terms: Terms | None, side: Side) -> bool:
     pricing = symbol.pricing
-    if isinstance(pricing, Fixed) and (pricing.buy_paise if side is Side.BUY else pricing.sell_paise) is None:
+    if isinstance(pricing, Fixed) and (pricing.buy_paise if side is BUY else pricing.sell_paise) is None:
         return False
     return terms is None or premium_paise(terms, side) is not None
 

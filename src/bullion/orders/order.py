@@ -3,7 +3,7 @@
 import msgspec
 
 from bullion.metals.metal import Metal
-from bullion.metals.symbol import Side
+from bullion.metals.symbol import BUY
 
 from .request import PlaceOrder
 
@@ -51,4 +51,4 @@ class PriceMove(msgspec.Struct, frozen=True):
 
 def signed_e4(asked: PlaceOrder) -> int:
     """The change of the net position."""
-    return asked.quantity_e4 if asked.trade_type == Side.BUY else -asked.quantity_e4
+    return asked.quantity_e4 if asked.trade_type == BUY else -asked.quantity_e4

@@ -538,3 +538,6 @@ INTERNAL_ERROR = _row(
 )
 
 CATALOGUE: tuple[RefusalCode, ...] = tuple(_rows)
+
+PRECEDENCE = {row.code: place for place, row in enumerate(CATALOGUE)}
+"""The place of each code in the order of the checks, from the first."""

@@ -10,7 +10,7 @@ from bullion.booking.attempt import KeyName, Settled, StockName
 from bullion.booking.decide import Plan
 from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
-from bullion.environment import Environment
+from bullion.environment import TEST
 from bullion.faults import AlreadyExists, StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 from bullion.orders.life import hidden
@@ -182,7 +182,7 @@ class PostgresLedger:
 
 def _only_filled(plan: Plan) -> bool:
     """Whether the plan has nothing but orders that are filled at once."""
-    return not plan.price_moves and not plan.to_hedge and environment_of(plan.before.id) is Environment.TEST
+    return not plan.price_moves and not plan.to_hedge and environment_of(plan.before.id) is TEST
 
 
 async def _settled(transaction: Transaction, names: Sequence[KeyName]) -> Mapping[KeyName, Settled]:

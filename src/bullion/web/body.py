@@ -3,11 +3,20 @@
 from bullion.refusals.catalogue import REQUEST_TOO_LARGE, UNSUPPORTED_ENCODING
 from bullion.refusals.refusal import RefusalError
 
-from .response import Headers, Receive
+from .headers import Headers, HeaderValues
+from .response import Receive, Scope, fast_exchange
 
 
 class CallerLeft(Exception):
     """The caller disconnected before its request was complete, so nobody would get a response."""
+
+
+def body_at_hand(scope: Scope, headers: HeaderValues, bytes_max: int) -> bytes | None:
+    """The body, if it has arrived and needs no closer look. Otherwise `read_body` waits for it."""
+    exchange, length = fast_exchange(scope), headers.get(b"content-length")
+    if exchange is None or length is None or int(length[0]) > bytes_max or b"content-encoding" in headers:
+        return None
+    return exchange.take_body()
 
 
 async def read_body(headers: Headers, receive: Receive, bytes_max: int) -> bytes:

@@ -9,12 +9,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
-OPEN_STREAM = "bullion.open_stream"
-"""In `scope["extensions"]`: sends the head of a stream, from its header lines.
-
-It returns the stream, or None if the client has left.
-"""
-
 _SEND_BUFFER_BYTES = 64 * 1024
 """The kernel alone would hold megabytes for a client that does not read."""
 _UNACKNOWLEDGED_MS = 30_000

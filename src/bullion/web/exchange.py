@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
+import msgspec
 import structlog
 
 from .event_stream import EventStream
@@ -43,48 +44,30 @@ class Connection(Protocol):
     def abort(self) -> None: ...
 
 
-class Exchange:
-    """Created for every request, so it has few fields."""
+class Exchange(msgspec.Struct, eq=False):
+    """Created for every request: a struct takes a fifth of the time of a class with `__init__`.
 
-    __slots__ = (
-        "_changed",
-        "_chunked",
-        "_connection",
-        "_method",
-        "_unsent",
-        "_waiter",
-        "body",
-        "complete",
-        "disconnected",
-        "expects_continue",
-        "keep_alive",
-        "more_body",
-        "started",
-        "task",
-    )
+    It does not have the whole scope, which refers to it: a reference cycle for each request would keep the
+    garbage collector busy.
+    """
 
-    def __init__(
-        self, connection: Connection, method: str, *, keep_alive: bool, expects_continue: bool
-    ) -> None:
-        # Not the whole scope: it refers to the exchange, and a reference cycle per request keeps the garbage
-        # collector busy.
-        self._connection = connection
-        self._method = method
-        self.keep_alive = keep_alive
-        self.expects_continue = expects_continue
-        """Whether the client sends its body only after `100 Continue`."""
-        self.body: bytes | bytearray = b""
-        self.more_body = True
-        self.task: asyncio.Task[None] | None = None
-        self.disconnected = False
-        self.started = False
-        self.complete = False
-        self._changed = False
-        """Whether `receive` has something to return."""
-        self._waiter: asyncio.Event | None = None
-        self._chunked = False
-        self._unsent = 0
-        """Bytes of the promised Content-Length that are still missing."""
+    _connection: Connection
+    _method: str
+    keep_alive: bool
+    expects_continue: bool
+    """Whether the client sends its body only after `100 Continue`."""
+    body: bytes | bytearray = b""
+    more_body: bool = True
+    task: "asyncio.Task[None] | None" = None
+    disconnected: bool = False
+    started: bool = False
+    complete: bool = False
+    _changed: bool = False
+    """Whether `receive` has something to return."""
+    _waiter: asyncio.Event | None = None
+    _chunked: bool = False
+    _unsent: int = 0
+    """Bytes of the promised Content-Length that are still missing."""
 
     async def run(self, app: App, scope: Scope) -> None:
         """Call the application. A task is created for each request."""
@@ -129,6 +112,13 @@ class Exchange:
 
     # Called by the application
 
+    def take_body(self) -> bytes | None:
+        if self.more_body or self.expects_continue or self.disconnected or self.complete or not self._changed:
+            return None
+        body, self.body = self.body, b""
+        self._changed = False
+        return bytes(body)
+
     async def receive(self) -> Message:
         connection = self._connection
         if self.expects_continue and not connection.is_closing():
@@ -159,10 +149,9 @@ class Exchange:
             self._send_body(message.get("body", b""), more=message.get("more_body", False))
 
     def send_at_once(self, status: int, lines: bytes, body: bytes) -> bool:
-        """Send a complete response in one write; return False if it has to be sent as ASGI messages.
+        """It is written together with the other responses of this turn of the event loop.
 
-        It is written together with the other responses of this turn of the event loop. The header lines are
-        not checked: checking each of them costs more than sending a short response.
+        The header lines are not checked: checking each of them costs more than sending a short response.
         """
         connection = self._connection
         if (
@@ -182,10 +171,7 @@ class Exchange:
         return True
 
     def open_stream(self, lines: bytes) -> EventStream | None:
-        """Send the head of a stream; return None if the client has left.
-
-        The end of the connection is the end of the body, so that every stream gets the same bytes.
-        """
+        """The end of the connection is the end of the body, so that every stream gets the same bytes."""
         if self.started or self.disconnected or self._connection.is_closing():
             return None
         self.started = self.complete = True

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 
+from .headers import Headers
 from .http_app import PublicPage
-from .response import JSON, Headers, Response, Scope, encode_json, json_response
+from .response import JSON, Response, Scope, encode_json, json_response
 
 LIVE = "/health/live"
 READY = "/health/ready"

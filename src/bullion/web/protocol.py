@@ -41,13 +41,13 @@ from .connection_state import (
 )
 from .connections import ConnectionCount
 from .deadline import NEVER, Deadline
-from .event_stream import OPEN_STREAM, EventStream, StreamEnd, limit_unread
+from .event_stream import EventStream, StreamEnd, limit_unread
 from .exchange import STATUS_LINES, Exchange
 from .framing import split_target
 from .hand_over import HandOver
 from .health import DRAIN
 from .request_reader import RequestReader
-from .response import SEND_AT_ONCE, Scope, new_request_id, refusal_response
+from .response import EXCHANGE, Scope, new_request_id, refusal_response
 from .write_batch import BatchedWriter
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
@@ -280,7 +280,7 @@ class GuardedProtocol(asyncio.Protocol):
         keep_alive = reader.version == "1.1" and not ends and reader.parser.should_keep_alive()
         if body_follows and body_length is not None and body_length > self.DRAINED_BODY_BYTES_MAX:
             keep_alive = False  # Decided this early, the headers of the response say so.
-        exchange = Exchange(self, method, keep_alive=keep_alive, expects_continue=reader.expects_continue)
+        exchange = Exchange(self, method, keep_alive, reader.expects_continue)
         scope: Scope = {
             "type": "http",
             "asgi": _ASGI,
@@ -294,7 +294,7 @@ class GuardedProtocol(asyncio.Protocol):
             "headers": reader.headers,
             "client": self._client,
             "server": self._server,
-            "extensions": {SEND_AT_ONCE: exchange.send_at_once, OPEN_STREAM: exchange.open_stream},
+            "extensions": {EXCHANGE: exchange},
         }
         self._exchange = exchange
         self._deadline.due = NEVER

@@ -1,22 +1,22 @@
 """The response to a call, and how it is sent."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from random import getrandbits
 from time import time_ns
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from bullion.refusals.refusal import RefusalError
 
-from .event_stream import OPEN_STREAM, EventStream, StreamEnd
+from .event_stream import EventStream, StreamEnd
+from .headers import Headers
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
-Headers = Sequence[tuple[bytes, bytes]]
 
 JSON = (b"content-type", b"application/json")
 # A response that has one of these itself keeps its own.
@@ -34,11 +34,25 @@ _EVENT_STREAM: Headers = (
     (b"x-accel-buffering", b"no"),  # nginx sends every event on at once.
 )
 
-SEND_AT_ONCE = "bullion.send_at_once"
-"""In `scope["extensions"]`: sends a response in one write, from its status, header lines and body.
+EXCHANGE = "bullion.exchange"
+"""In `scope["extensions"]` of our own connection: what ASGI messages cannot do, or not as fast."""
 
-It returns False where it cannot. The response is then sent as ASGI messages.
-"""
+
+class FastExchange(Protocol):
+    def take_body(self) -> bytes | None:
+        """The body of the request, if all of it has arrived and none was taken. Otherwise it is received."""
+
+    def send_at_once(self, status: int, lines: bytes, body: bytes) -> bool:
+        """Send a whole response in one write. False if it has to be sent as ASGI messages."""
+
+    def open_stream(self, lines: bytes) -> EventStream | None:
+        """Send the head of a stream. None if the client has left."""
+
+
+def fast_exchange(scope: Scope) -> FastExchange | None:
+    extensions = scope.get("extensions")
+    return extensions.get(EXCHANGE) if extensions else None
+
 
 encode_json = msgspec.json.Encoder().encode
 
@@ -89,7 +103,8 @@ def refusal_headers(refused: RefusalError) -> Headers:
 
 def new_request_id() -> bytes:
     """Request ids begin with the time in milliseconds, so that log entries can be found by time."""
-    return b"%012x%012x" % (time_ns() // 1_000_000, getrandbits(48))
+    number = time_ns() // 1_000_000 << 48 | getrandbits(48)
+    return number.to_bytes(12, "big").hex().encode("ascii")
 
 
 def header_line(name: bytes, value: bytes) -> bytes:
@@ -134,7 +149,8 @@ async def send_response(
 
 def _open_stream(scope: Scope, response: StreamResponse, request_id: bytes, more: bytes) -> None:
     lines = header_line(b"x-request-id", request_id) + more + _STREAM_LINES
-    stream: EventStream | None = scope["extensions"][OPEN_STREAM](lines)
+    exchange = fast_exchange(scope)
+    stream = None if exchange is None else exchange.open_stream(lines)
     if stream is not None:
         stream.write(response.body)
         try:
@@ -154,8 +170,8 @@ def _header_of(line: bytes) -> tuple[bytes, bytes]:
 
 
 def _sent_in_one_write(scope: Scope, response: Response, request_id: bytes, more: bytes) -> bool:
-    send_at_once = scope.get("extensions", {}).get(SEND_AT_ONCE)
-    if send_at_once is None:
+    exchange = fast_exchange(scope)
+    if exchange is None:
         return False
-    sent: bool = send_at_once(response.status, _LINES % (len(response.body), request_id, more), response.body)
-    return sent
+    lines = _LINES % (len(response.body), request_id, more)
+    return exchange.send_at_once(response.status, lines, response.body)

@@ -28,8 +28,9 @@ from bullion.settings import WrongSetting
 from bullion.store.postgres import PostgresEngine
 from bullion.store.sqlite import SqliteEngine
 from bullion.web.calls import METHODS, Call
+from bullion.web.headers import Headers
 from bullion.web.http_app import HttpApp
-from bullion.web.response import App, Headers, Receive, Scope, Send
+from bullion.web.response import App, Receive, Scope, Send
 
 _TRACED_PATHS = ("/api/", "/desk/")
 """Health checks and metrics are asked for all the time, and get no spans."""

@@ -25,8 +25,9 @@ from bullion.orders.bounds import PAISE_MAX
 from bullion.orders.market import Market
 from bullion.orders.offer import Offer
 from bullion.refusals import catalogue as codes
+from bullion.web.headers import Headers
 from bullion.web.http_app import PublicPage
-from bullion.web.response import JSON, NOT_FOUND, Headers, Response, Scope, encode_json
+from bullion.web.response import JSON, NOT_FOUND, Response, Scope, encode_json
 
 PAGE, PRICES = "/rates", "/rates/prices.json"
 _STYLE, _SCRIPT = "/rates/page.css", "/rates/page.js"
