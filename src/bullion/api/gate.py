@@ -67,6 +67,8 @@ class Caller(msgspec.Struct):
     """The budget with the fewest calls left; None if calls could not be counted."""
     scenario: Sequence[bytes] = ()
     """The values of `X-Bullion-Scenario`, which only the test environment uses."""
+    admitted_serial: int | None = None
+    """The catalogue's serial that the caller was admitted with. None if the key expires, or is replaced."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Gate:
     ) -> Caller:
         """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order."""
         call.address = self.addresses.source(peer, headers.get(b"x-forwarded-for", ()))
-        host = headers.get(b"host", _NO_HOST)[-1]
+        serial, host = self.catalogue.serial, headers.get(b"host", _NO_HOST)[-1]
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
         switches = self.catalogue.switches_of(broker)
         if switches.moved:
@@ -126,7 +128,12 @@ class Gate:
         self.record_key_use(key.key_id)
         if other_hash is not None and key.secret_hash == other_hash:
             self.record_other_hash(key.key_id, other_hash, secret_hash)
-        return Caller(key, account, switches, standing, headers.get(b"x-bullion-scenario", ()))
+        scenario = headers.get(b"x-bullion-scenario", ())
+        return Caller(key, account, switches, standing, scenario, None if key.has_end else serial)
+
+    def still_admitted(self, account_id: int, serial: int | None) -> Account | None:
+        """The account of a caller who was admitted with that serial, if nothing can have changed since."""
+        return self.catalogue.accounts.get(account_id) if serial == self.catalogue.serial else None
 
     def recheck(
         self, key_id: str, environment: Environment, address: str, scope: Scope

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bullion.accounts.account import Account
-from bullion.allocation.book import environment_of
+from bullion.allocation.book import account_of, environment_of
 from bullion.booking.attempt import OrderAttempt
 from bullion.keys.key import ORDERS_WRITE
 from bullion.orders.market import Market
@@ -25,9 +25,14 @@ class ClientOrderCheck:
         self.why_closed = why_closed
 
     def check(self, attempt: OrderAttempt) -> Verdict:
-        """Check the caller again, then the environment, then the market."""
-        environment = environment_of(attempt.book_id)
-        account = self._gate.recheck(attempt.key_id or "", environment, attempt.address, ORDERS_WRITE)
-        if isinstance(account, RefusalCode):
-            return Refusal(account)
+        """Check the caller again if something has changed, then the environment, then the market."""
+        book_id = attempt.book_id
+        account = self._gate.still_admitted(account_of(book_id), attempt.admitted_serial)
+        if account is None:
+            now = self._gate.recheck(
+                attempt.key_id or "", environment_of(book_id), attempt.address, ORDERS_WRITE
+            )
+            if isinstance(now, RefusalCode):
+                return Refusal(now)
+            account = now
         return self.why_closed(account) or self._market.check(account, attempt.asked)

@@ -86,6 +86,7 @@ class Orders:
             key_id=caller.key.key_id,
             request_id=call.request_id.decode("ascii"),
             address=call.address,
+            admitted_serial=caller.admitted_serial,
         )
         try:
             outcome = await self._booking.place(attempt, self._check)

@@ -37,6 +37,8 @@ class OrderAttempt(msgspec.Struct, frozen=True, gc=False):
     request_id: str
     address: str = ""
     """The caller's address, which its API key may be limited to."""
+    admitted_serial: int | None = None
+    """The catalogue's serial that the caller was admitted with; None: the caller is always checked again."""
 
     @property
     def stock_name(self) -> StockName:
@@ -139,6 +141,12 @@ class QueueEntry(msgspec.Struct, eq=False):
         """Whether the caller has no answer yet."""
         return self.outcome is not None and not self.outcome.done()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the caller has no answer yet, and may still get one from a batch."""
+        waiting = self.outcome
+        return waiting is not None and not self.given_up and not waiting.done()
+
     def answer(self, outcome: Outcome) -> None:
         """Only the first answer counts."""
         waiting = self.outcome
@@ -156,7 +164,7 @@ class QueueEntry(msgspec.Struct, eq=False):
         `send` and `give_up` each set their own flag before they read the other's, so they cannot both miss.
         """
         self.sent = True
-        return self.waits and not self.given_up
+        return self.is_open
 
     def give_up(self) -> bool:
         """Whether it is certain that it was not recorded, and will not be."""

@@ -99,7 +99,7 @@ class _Draft:
         change_e4 = signed_e4(attempt.asked)
         if not position.admits(change_e4):
             return limit_exceeded(priced.metal, position, change_e4)
-        from_stock = takes_stock(attempt, priced)
+        from_stock = priced.stock_kept and takes_stock(attempt, priced)
         left_e4 = self._stock.get(attempt.stock_name, 0) if from_stock else 0
         if from_stock and left_e4 < change_e4:
             return out_of_stock(priced.metal, left_e4, change_e4)

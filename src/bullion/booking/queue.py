@@ -28,6 +28,7 @@ from bullion.faults import (
     StoreUnavailable,
 )
 from bullion.orders.order_id import RANDOM_BITS, order_id
+from bullion.orders.verdict import Priced
 from bullion.request_ids import CURRENT
 
 from .attempt import Booked, KeyName, OrderAttempt, OrderCheck, Outcome, QueueEntry, StockName
@@ -100,15 +101,15 @@ class BookingQueue:
         """How many orders wait for a batch."""
         return self._waiting_number
 
-    async def place(self, attempt: OrderAttempt, check: OrderCheck) -> Outcome:
+    def place(self, attempt: OrderAttempt, check: OrderCheck) -> Coroutine[Any, Any, Outcome]:
         """The outcome of the attempt. May raise StoreFault.
 
         Then nothing was recorded, except after OutcomeUnknown: a retry with the same key returns the outcome.
         """
         entry = QueueEntry(attempt, check, check.check(attempt), self._catalogue.serial)
         if self._verifier is None:
-            return await self._place(entry)
-        return await self._verifier.place(entry, self._place)
+            return self._place(entry)
+        return self._verifier.place(entry, self._place)
 
     async def _place(self, entry: QueueEntry) -> Outcome:
         loop = asyncio.get_running_loop()
@@ -186,7 +187,7 @@ class BookingQueue:
         deferred: Sequence[QueueEntry] = ()
         outcomes: Outcomes = ()
         _enter(batch)
-        self.counts.add_batch(sum(not entry.found_locked for entry in batch))
+        self.counts.add_batch(len([entry for entry in batch if not entry.found_locked]))
         self._running.update(batch)
         try:
             deferred, outcomes = await self._record(batch, locked=self._locks_first)
@@ -196,7 +197,11 @@ class BookingQueue:
             await self._recover(error, batch)
         finally:
             deferred_books = {entry.attempt.book_id for entry in deferred}
-            self._finish([entry for entry in batch if entry.attempt.book_id not in deferred_books])
+            self._finish(
+                [entry for entry in batch if entry.attempt.book_id not in deferred_books]
+                if deferred
+                else batch
+            )
             self._slots.release(slot)
             for book_id in deferred_books:
                 self._run_deferred(book_id, [entry for entry in batch if entry.attempt.book_id == book_id])
@@ -276,7 +281,7 @@ class BookingQueue:
         misses = 0
         deferred: list[QueueEntry] = []
         for _ in range(_TRIES_MAX):
-            batch = [entry for entry in batch if entry.waits and not entry.given_up and entry not in deferred]
+            batch = [entry for entry in batch if entry.is_open and entry not in deferred]
             if not batch:
                 return deferred, ()
             await self._follow_primary(batch)
@@ -466,7 +471,9 @@ def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], 
     And each of these books is decided by itself: an order that is not recorded, such as a repeated one, must
     not seem to leave less for another account.
     """
-    books = {entry.attempt.book_id for entry in batch if _takes_stock(entry)}
+    # Few orders come as far as the call.
+    kept = [entry for entry in batch if isinstance(entry.verdict, Priced) and entry.verdict.stock_kept]
+    books = {entry.attempt.book_id for entry in kept if _takes_stock(entry)}
     if not books:
         return batch, ()
     with_stock = [entry for entry in batch if entry.attempt.book_id in books]

@@ -87,7 +87,14 @@ class RedisLimiter:
     ) -> tuple[Allowed | Throttled | Exceeded, int]:
         """The outcome, and which of the keys was repaired: see `_outcome`."""
         try:
-            answer = _outcome(await self._run(failures, failed, charges))
+            try:
+                reply = await self._link.send(_known_command(failures, failed, charges))
+            except hiredis.ReplyError as error:
+                if not str(error).startswith("NOSCRIPT"):
+                    raise
+                # Redis was restarted, or its scripts were flushed. Nothing was counted; EVAL loads it again.
+                reply = await self._link.send(_command("EVAL", _SCRIPT, failures, failed, charges))
+            answer = _outcome(reply)
         except _FAILURES as error:
             if isinstance(error, ValueError):
                 self._link.reconnect("an answer that makes no sense")
@@ -111,15 +118,6 @@ class RedisLimiter:
                 key=_key(charge),
                 why="the key held foreign data, or times ahead of this Redis's clock",
             )
-
-    async def _run(self, failures: Charge, failed: bool, charges: tuple[Charge, ...]) -> Any:
-        try:
-            return await self._link.send(_known_command(failures, failed, charges))
-        except hiredis.ReplyError as error:
-            if not str(error).startswith("NOSCRIPT"):
-                raise
-            # Redis was restarted, or its scripts were flushed. Nothing was counted; EVAL loads it again.
-            return await self._link.send(_command("EVAL", _SCRIPT, failures, failed, charges))
 
 
 @lru_cache(maxsize=8192)
@@ -151,7 +149,8 @@ def _outcome(reply: Any) -> tuple[Allowed | Throttled | Exceeded, int]:
         raise ValueError(f"not an answer of the script: {str(reply)[:80]}")
     verdict, limit, remaining, reset_us, room_us, repaired = reply
     if verdict == _TAKEN:
-        return Allowed(None if limit == -1 else BudgetState(limit, remaining, _seconds(reset_us))), repaired
+        reset_s = -(-reset_us // _US_PER_S)  # As `_seconds` rounds, without a call of it.
+        return Allowed(None if limit == -1 else BudgetState(limit, remaining, reset_s)), repaired
     standing = BudgetState(limit, 0, max(1, _seconds(reset_us)))
     if verdict == _THROTTLED:
         return Throttled(standing, max(1, _seconds(room_us))), repaired

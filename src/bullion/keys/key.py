@@ -51,6 +51,11 @@ class Key(msgspec.Struct, frozen=True, gc=False):
     overlap_ends_at_us: int | None = None
     """Set with `replaced_by`: until then the key and its successor both work."""
 
+    @property
+    def has_end(self) -> bool:
+        """Whether it becomes invalid by time alone."""
+        return self.expires_at_us is not None or self.overlap_ends_at_us is not None
+
     def allows_address(self, address: str) -> bool:
         if not self.allowed_addresses:
             return True

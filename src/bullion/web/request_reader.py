@@ -158,7 +158,10 @@ class RequestReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         name = name.lower()
         if name in _CHECKED_HEADERS:
-            self._check_header(name, value)
+            if name == b"content-length" and not self._framed and value.isdigit():  # As nearly all are.
+                self._framed, self._body_length = True, int(value)
+            else:
+                self._check_header(name, value)
         self.headers.append((name, value))
 
     def _check_header(self, name: bytes, value: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from bullion.allocation.book import environment_of
-from bullion.environment import Environment
+from bullion.environment import TEST, Environment
 from bullion.metals.rupees import rupees_text
 from bullion.metals.weight import PLACES, weight_text
 from bullion.orders import order as domain
@@ -183,28 +183,35 @@ class RejectedOrder(ProductionOrder, frozen=True):
 
 
 def order_view(order: domain.Order) -> TestOrder | ProductionOrder:
-    asked = order.asked
-    common = (
+    asked, environment = order.asked, environment_of(order.book_id)
+    if environment is TEST:
+        return TestOrder(
+            order.id,
+            environment,
+            asked.symbol_code,
+            asked.trade_type,
+            weight_text(asked.quantity_e4),
+            order.metal.unit,
+            rupees_text(order.price_paise),
+            rupees_text(order.total_paise),
+            order.status,
+            asked.client_order_id,
+            time_text(order.created_at_us),
+            f"T-{order.ordinal}",
+        )
+    booked = order.deal_no is not None
+    return ProductionOrder(
         order.id,
-        environment_of(order.book_id),
+        environment,
         asked.symbol_code,
         asked.trade_type,
         weight_text(asked.quantity_e4),
         order.metal.unit,
-    )
-    created_at = time_text(order.created_at_us)
-    price, total = rupees_text(order.price_paise), rupees_text(order.total_paise)
-    if order.status == Status.FILLED:
-        label = f"T-{order.ordinal}"
-        return TestOrder(*common, price, total, order.status, asked.client_order_id, created_at, label)
-    booked = order.deal_no is not None
-    return ProductionOrder(
-        *common,
-        price=price if booked else None,
-        total=total if booked else None,
+        price=rupees_text(order.price_paise) if booked else None,
+        total=rupees_text(order.total_paise) if booked else None,
         status=order.status,
         client_order_id=asked.client_order_id,
-        created_at=created_at,
+        created_at=time_text(order.created_at_us),
         deal_no=order.deal_no,
         status_detail=DETAILS[Status(order.status)],
         source=order.source,
