@@ -250,7 +250,7 @@ def _check_key_text(
 
 
 def _access(key: Key, account: Account, address: str, scope: Scope) -> RefusalCode | None:
-    if not key.allows_address(address):
+    if key.allowed_addresses and not key.allows_address(address):
         return ADDRESS_NOT_ALLOWED
     if not account.api_access:
         return API_ACCESS_DISABLED

@@ -56,7 +56,8 @@ class RequestReader:
         self.body_read = 0
         """Bytes of the body that arrived after the head, with the framing of chunks."""
         self.head = b""
-        """As far as it has arrived."""
+        """As far as it has arrived, and what arrived together with its end."""
+        self._head_size = 0
         self._beyond_head = 0  # bytes that arrived together with its end
         self._hosts = 0
         self._framed = False
@@ -92,7 +93,7 @@ class RequestReader:
                     # The parser would also accept HTTP/0.9, HTTP/2.0, RTSP and ICE.
                     raise httptools.HttpParserError("neither HTTP/1.1 nor HTTP/1.0")
                 self.version = version
-        self.head = head[:size]
+        self.head, self._head_size = head, size
         self._beyond_head = _NO_END if end < 0 else len(head) - size
         try:
             self.parser.feed_data(data)
@@ -112,7 +113,7 @@ class RequestReader:
         for an upgrade. CONNECT asks for one even without the header line, and is refused.
         """
         self.parser = httptools.HttpRequestParser(self)
-        self.head = _UPGRADE_LINE.sub(b"", self.head)
+        self.head = _UPGRADE_LINE.sub(b"", self.head[: self._head_size])
         self._beyond_head = 0
         self._forget_lines()
         self.parser.feed_data(self.head)
