@@ -82,6 +82,19 @@ async def test_a_start_waits_for_a_server_that_is_starting(
     await engine.close()
 
 
+async def test_a_start_waits_for_a_server_that_ends_connections_as_it_starts(
+    address: str, line: TcpProxy
+) -> None:
+    """As the servers of a cluster do while another one becomes the primary."""
+    line.cut()
+    engine = PostgresEngine(behind(line, address))
+    opening = asyncio.create_task(engine.open())
+    await asyncio.sleep(0.5)
+    line.restore()
+    await opening
+    await engine.close()
+
+
 async def test_a_report_does_not_wait_for_a_standby_that_does_not_answer(
     address: str, line: TcpProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

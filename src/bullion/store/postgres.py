@@ -38,8 +38,18 @@ POOL_SIZE = 8
 _CONNECT_TIMEOUT_S = 2.5
 """For each host. Attempts that hang are repeated within this time: see `postgres_hosts`."""
 _FIRST_CONNECT_S = 15.0
-"""How long a starting process waits for a server that is there but does not answer, or is itself starting."""
+"""How long a starting process waits for a server that is there but not ready: see `_NOT_READY`."""
 _FIRST_CONNECT_PAUSE_S = 0.2
+_NOT_READY = (
+    TimeoutError,
+    ConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.ConnectionDoesNotExistError,
+)
+"""Errors of a server that is there but does not answer, or is itself starting or stopping.
+
+One that refuses the connection is not there.
+"""
 _TAKE_S = 5.0
 _LISTEN_S = 1.0
 """How long followers wait for a lost listener to reconnect before they read without it."""
@@ -137,7 +147,9 @@ class PostgresEngine:
         while True:
             try:
                 return await pool.acquire()
-            except (TimeoutError, asyncpg.CannotConnectNowError):
+            except ConnectionRefusedError:
+                raise
+            except _NOT_READY:
                 if self._standby or monotonic() > give_up_at_s:
                     raise
             await asyncio.sleep(_FIRST_CONNECT_PAUSE_S)
