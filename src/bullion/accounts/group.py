@@ -19,6 +19,10 @@ class Sizes(NamedTuple):
     def of(cls, size: SizeRule) -> "Sizes":
         return cls(size.minimum_e4, size.maximum_e4, size.step_e4)
 
+    def allow(self, quantity_e4: int) -> bool:
+        minimum_e4, maximum_e4, step_e4 = self
+        return minimum_e4 <= quantity_e4 <= maximum_e4 and quantity_e4 % step_e4 == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -6,7 +6,7 @@ Pure functions of memory and time. `booking.decide` has the checks that need the
 from bullion.accounts.group import Sizes
 from bullion.hedge.venue import Tradeability
 from bullion.metals.rupees import rupees_text
-from bullion.metals.symbol import Side
+from bullion.metals.symbol import BUY, Side
 from bullion.metals.weight import weight_text
 from bullion.rates.quote import total_paise
 from bullion.refusals import catalogue as codes
@@ -62,17 +62,20 @@ def check_all(
     if side is None:
         invalid = Refusal(codes.INVALID_SIDE, compared={"trade_type": asked.trade_type})
         return [invalid] if symbol.trading else [NOT_TRADING, invalid]
-    side_price = offer.side_price(side)
+    if side is BUY:
+        side_price, found = offer.buy, offer.buy_refusals
+    else:
+        side_price, found = offer.sell, offer.sell_refusals
     total = 0
     if side_price is not None:
         total = total_paise(side_price.price_paise, asked.quantity_e4, symbol.quoted_weight_e4)
-    found = _refusals_of_node(offer, now_us, rates_ready, market_open, tradeability)
-    _check_size(found, asked, offer, side_price, total)
-    always = offer.refusals(side)
-    if found or always:
-        found = sorted((*always, *found), key=_precedence)
+        if total > PAISE_MAX or side_price.price_paise > PAISE_MAX:
+            found += (_too_large(side_price, total),)
+    if not offer.sizes.allow(asked.quantity_e4):
+        found += _size_refusals(asked, offer)
+    found += _refusals_of_node(offer, now_us, rates_ready, market_open, tradeability)
     if found or side_price is None:
-        return found
+        return sorted(found, key=_precedence)
     hedged = tradeability is not None
     return Priced(
         symbol.metal,
@@ -94,8 +97,8 @@ def _precedence(refusal: Refusal) -> int:
 
 def _refusals_of_node(
     offer: Offer, now_us: int, rates_ready: bool, market_open: bool, tradeability: Tradeability | None
-) -> list[Refusal]:
-    """What this node knows now, and no order changes."""
+) -> tuple[Refusal, ...]:
+    """What this node knows now, whatever the order."""
     found: list[Refusal] = []
     if not rates_ready:
         found.append(Refusal(codes.RATES_NOT_READY))
@@ -112,25 +115,25 @@ def _refusals_of_node(
     if tradeability in _UNTRADEABLE:
         compared = {"instrument": offer.symbol.hedged_in, "venue_says": tradeability.value}
         found.append(Refusal(_UNTRADEABLE[tradeability], compared=compared))
-    return found
+    return tuple(found)
 
 
-def _check_size(
-    found: list[Refusal], asked: PlaceOrder, offer: Offer, side_price: SidePrice | None, total: int
-) -> None:
+def _too_large(side_price: SidePrice, total: int) -> Refusal:
+    return Refusal(
+        codes.UNPRICED,
+        "The price or the total of this order is too large to be recorded.",
+        {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
+    )
+
+
+def _size_refusals(asked: PlaceOrder, offer: Offer) -> tuple[Refusal, ...]:
     symbol, terms = offer.symbol, offer.terms
-    if side_price is not None and (side_price.price_paise > PAISE_MAX or total > PAISE_MAX):
-        found.append(
-            Refusal(
-                codes.UNPRICED,
-                "The price or the total of this order is too large to be recorded.",
-                {"price": rupees_text(side_price.price_paise), "total": rupees_text(total)},
-            )
-        )
+    found: list[Refusal] = []
     if not symbol.size.allows(asked.quantity_e4):
         found.append(_size_refused(codes.QUANTITY_RULE, asked, Sizes.of(symbol.size), symbol.unit))
     if terms is not None and not terms.allow(asked.quantity_e4):
         found.append(_size_refused(codes.GROUP_QUANTITY_RULE, asked, offer.sizes, symbol.unit))
+    return tuple(found)
 
 
 def _stale(offer: Offer, now_us: int) -> Refusal:

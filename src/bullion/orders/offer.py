@@ -46,12 +46,14 @@ class Offer(msgspec.Struct, frozen=True):
     sell: SidePrice | None
     offered: frozenset[Side]
     """The sides that symbol, formula and terms allow. Missing terms allow both: a later check refuses."""
+    sizes: Sizes
+    """The sizes that may be ordered, after the group's terms."""
     rate_at_us: int | None = None
     """When the oldest rate behind the price was quoted; None for a fixed price, or none."""
-    stale_after_us: int | None = None
-    """The time from which the price is too old; None: never."""
-    fresh_from_us: int | None = None
-    """The time before which the price is from before the clock was set back; None: any."""
+    stale_after_us: int = _NEVER_US
+    """The time from which the price is too old."""
+    fresh_from_us: int = 0
+    """The time before which the price is from before the clock was set back."""
     unmoved: bool = False
     """Whether rates keep arriving but do not move."""
     missing: tuple[str, ...] = ()
@@ -68,20 +70,12 @@ class Offer(msgspec.Struct, frozen=True):
     def side_price(self, side: Side) -> SidePrice | None:
         return self.buy if side is BUY else self.sell
 
-    def refusals(self, side: Side) -> tuple[Refusal, ...]:
-        return self.buy_refusals if side is BUY else self.sell_refusals
-
     def is_stale(self, now_us: int) -> bool:
-        return (self.stale_after_us is not None and now_us > self.stale_after_us) or self.is_ahead(now_us)
+        return not self.fresh_from_us <= now_us <= self.stale_after_us
 
     def is_ahead(self, now_us: int) -> bool:
         """Whether a rate behind the price is from before the clock was set back."""
-        return self.fresh_from_us is not None and now_us < self.fresh_from_us
-
-    @property
-    def sizes(self) -> Sizes:
-        """The sizes that may be ordered, after the group's terms."""
-        return Sizes.of(self.symbol.size) if self.terms is None else self.terms.within(self.symbol.size)
+        return now_us < self.fresh_from_us
 
 
 def premium_paise(terms: Terms, side: Side) -> int | None:
@@ -112,9 +106,10 @@ def _priced(
     price = symbol_price(symbol, tick_of, duty_of, at_us)
     terms = group.terms_for(symbol.code)
     offered = frozenset(side for side in symbol.sides if _offers(symbol, terms, side))
+    sizes = Sizes.of(symbol.size) if terms is None else terms.within(symbol.size)
     if isinstance(price, RefusalCode):
         missing = _missing(symbol.pricing, tick_of, duty_of, at_us)
-        return Offer(symbol, group, terms, switches, price, None, None, offered, missing=missing)
+        return Offer(symbol, group, terms, switches, price, None, None, offered, sizes, missing=missing)
     rate_at_us = min((tick.at_us for tick in price.ticks), default=None)
     buy, sell = (_side_price(side, price, terms, symbol, switches) for side in Side)
     return Offer(
@@ -126,16 +121,21 @@ def _priced(
         buy,
         sell,
         offered,
+        sizes,
         rate_at_us,
-        stale_after_us(price.ticks, symbol.rate_age_s_max),
-        fresh_from_us(price.ticks, symbol.rate_age_s_max),
+        _or_never(stale_after_us(price.ticks, symbol.rate_age_s_max)),
+        fresh_from_us(price.ticks, symbol.rate_age_s_max) or 0,
         frozen(price.ticks, symbol.freeze_after_s),
         crossed=len(offered) == len(Side)
         and buy is not None
         and sell is not None
         and sell.price_paise > buy.price_paise,
-        valid_until_us=_NEVER_US if price.valid_until_us is None else price.valid_until_us,
+        valid_until_us=_or_never(price.valid_until_us),
     )
+
+
+def _or_never(at_us: int | None) -> int:
+    return _NEVER_US if at_us is None else at_us
 
 
 def _refusals(offer: Offer, side: Side) -> tuple[Refusal, ...]:
