@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -42,6 +43,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
             pytest.param(change, code)
             for change, code in (
                 ("revoke", "credential_revoked"),
+                ("expire", "credential_expired"),
                 ({"api_access": False}, "api_access_disabled"),
                 ({"active": False}, "account_inactive"),
             )
@@ -52,7 +54,8 @@ def test_closed_before_the_body_was_there(node: Node, change: Any, code: str) ->
     with node.desk() as desk:
         login = f"client-for-{code.replace('_', '-')}"
         desk.account(login, allocation={"gold": "1000", "silver": "0"})
-        key = desk.key(login)
+        expires_at = datetime.now(UTC) + timedelta(seconds=0.9) if change == "expire" else None
+        key = desk.key(login, expires_at=expires_at and expires_at.isoformat())
         host, _, port = node.api_url.removeprefix("http://").rpartition(":")
         head = (
             f"POST /api/trading/test/v1/orders HTTP/1.1\r\nHost: x\r\nX-API-Key: {key['key']}\r\n"
@@ -66,6 +69,8 @@ def test_closed_before_the_body_was_there(node: Node, change: Any, code: str) ->
                 desk.do("POST", f"/keys/{key['key_id']}/revoke")
             elif change == {"halted": True}:
                 desk.do("PATCH", "/switches", change)
+            elif change == "expire":
+                pass  # by itself: nothing in the catalogue changes
             elif change is not None:
                 desk.do("PATCH", f"/accounts/{login}", change)
             time.sleep(1.0 if change else 0)
