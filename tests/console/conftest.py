@@ -1,8 +1,8 @@
 """A node, a console beside it, and a browser in front of it; each test has a broker of its own.
 
 The tests of a file take turns on the stacks: the first on SQLite, the next on PostgreSQL. Those of one stack
-are one group, so that one worker starts these once. The browser runs until the next test is of another group:
-meanwhile no other event loop can run in this thread.
+are one group, so that one worker starts these once. They run until the next test is of another group: a node
+with a hundred brokers is never idle, and while a browser runs, no other event loop can run in this thread.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,19 +16,18 @@ from tests.support.console import ConsoleProcess, Visitor, running_console, visi
 from tests.support.dealing import Dealing
 from tests.support.desk import Caller, Office, first_caller
 from tests.support.group_scope import GroupScope
-from tests.support.node import DESK_TOKEN, SECRET, Node, running
-from tests.support.stacks import STACKS, stack
-
-_BY_HAND_STACK = "postgres"
+from tests.support.node import DESK_TOKEN, SECRET, Node
+from tests.support.stacks import STACKS, shared_node
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     assert isinstance(item, pytest.Function)
-    on = item.callspec.params.get("node") if hasattr(item, "callspec") else None
-    if on is not None and item.get_closest_marker("stacks_in_turn") is None:
+    stacks = item.callspec.params if hasattr(item, "callspec") else {}
+    if "node" in stacks and item.get_closest_marker("stacks_in_turn") is None:
         item.add_marker(pytest.mark.stacks_in_turn)
+    on = stacks.get("node") or stacks.get("hand_node")
     if on is None and "browser" in item.fixturenames:
-        on = _BY_HAND_STACK if "hand_node" in item.fixturenames else STACKS[0]
+        on = STACKS[0]
     if on is not None:
         item.add_marker(pytest.mark.one_worker(f"console-{on}"))
 
@@ -39,15 +38,13 @@ def browser(request: pytest.FixtureRequest, group_scope: GroupScope) -> Browser:
     return group_scope.get(request, "browser", chromium_or_skip)
 
 
-@pytest.fixture(scope="session", params=STACKS)
-def node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+@pytest.fixture(scope="module", params=STACKS)
+def node(request: pytest.FixtureRequest) -> Node:
     """With rates from the desk, and open for production."""
-    settings = stack(request.param, request) | {"BULLION_FEED": "desk", "BULLION_PRODUCTION": "on"}
-    with running(tmp_path_factory.mktemp("console"), **settings) as node:
-        yield node
+    return shared_node(request, BULLION_FEED="desk", BULLION_PRODUCTION="on")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def console_settings(node: Node) -> dict[str, str]:
     return _console_settings(node) | {"BULLION_CONSOLE_LATE_S": "3"}
 
@@ -62,33 +59,32 @@ def _console_settings(node: Node) -> dict[str, str]:
     return {**node.settings, **own}
 
 
-@pytest.fixture(scope="session")
-def console(node: Node, console_settings: dict[str, str]) -> Iterator[ConsoleProcess]:
-    with running_console(node.folder, **console_settings) as console:
-        yield console
+@pytest.fixture(scope="module")
+def console(
+    node: Node, console_settings: dict[str, str], request: pytest.FixtureRequest, group_scope: GroupScope
+) -> ConsoleProcess:
+    return group_scope.get(request, "console", lambda: running_console(node.folder, **console_settings))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def first(node: Node) -> Iterator[Caller]:
     with first_caller(node) as caller:
         yield caller
 
 
-@pytest.fixture(scope="session")
-def hand_node(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+@pytest.fixture(scope="module", params=["postgres"])
+def hand_node(request: pytest.FixtureRequest) -> Node:
     """The desk is the venue of its orders."""
-    settings = stack(_BY_HAND_STACK, request) | {"BULLION_HEDGE": "desk", "BULLION_PRODUCTION": "on"}
-    with running(tmp_path_factory.mktemp("by-hand"), **settings) as node:
-        yield node
+    return shared_node(request, BULLION_HEDGE="desk", BULLION_PRODUCTION="on")
 
 
-@pytest.fixture(scope="session")
-def hand_console(hand_node: Node) -> Iterator[ConsoleProcess]:
-    with running_console(hand_node.folder, **_console_settings(hand_node)) as console:
-        yield console
+@pytest.fixture(scope="module")
+def hand_console(hand_node: Node, request: pytest.FixtureRequest, group_scope: GroupScope) -> ConsoleProcess:
+    settings = _console_settings(hand_node)
+    return group_scope.get(request, "hand console", lambda: running_console(hand_node.folder, **settings))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hand_first(hand_node: Node) -> Iterator[Caller]:
     with first_caller(hand_node) as caller:
         yield caller
