@@ -10,7 +10,7 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from bullion.store.postgres import PostgresEngine
-from tests.support import parallel
+from tests.support import httpx_shortcuts, parallel
 from tests.support.forked_process import end_fork_server, fork_server
 from tests.support.group_scope import GroupScope
 from tests.support.migrated_store import migrate
@@ -34,6 +34,8 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 structlog.configure(
     processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()]
 )
+
+httpx_shortcuts.take()
 
 _LEFT_OUT = pytest.StashKey[int]()
 _group_scope = GroupScope()
