@@ -300,9 +300,9 @@ async def test_it_goes_on_for_as_long_as_the_node_runs_and_tells_when_orders_wai
             await asyncio.sleep(0.001)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    told = [entry["event"] for entry in logs if entry["event"] != "settlement_failed"]
+    told = [entry["event"] for entry in logs if entry["event"] != "hedging_failed"]
     assert told == ["hedge_backlog_late", "hedge_backlog_cleared"]
-    assert "settlement_failed" in [entry["event"] for entry in logs]
+    assert "hedging_failed" in [entry["event"] for entry in logs]
 
 
 async def test_reports_that_come_unasked_are_applied_and_begin_again_after_a_failure(

@@ -575,7 +575,7 @@ async def test_an_order_is_never_both_sent_and_given_up_as_not_sent() -> None:
     def write() -> None:
         together.wait()
         for number, entry in enumerate(entries):
-            sent[number] = entry.send()
+            sent[number] = entry.mark_sent()
 
     def look() -> None:
         together.wait()
@@ -627,10 +627,10 @@ async def test_whatever_the_order_of_their_steps_one_of_them_sees_the_other(orde
 async def test_one_that_was_given_up_is_never_sent_later() -> None:
     entry = an_entry()
     assert entry.give_up()
-    assert not entry.send()
+    assert not entry.mark_sent()
 
 
 async def test_one_that_was_sent_is_not_given_up_as_not_sent() -> None:
     entry = an_entry()
-    assert entry.send()
+    assert entry.mark_sent()
     assert not entry.give_up()

@@ -32,8 +32,11 @@ class PublicRates:
 class Switches:
     broker: str
     production: bool = False
+    """Off: no production orders through the API. The desk can still place them."""
     paused: bool = False
+    """Nobody can place production orders."""
     halted: bool = False
+    """Nobody can place orders in either environment."""
     price_tolerance_percent_e4: int = 5000
     trading_hours: TradingHours | None = None
     """None: round the clock."""

@@ -100,6 +100,8 @@ class ToHedge(msgspec.Struct, frozen=True):
 
 
 class Booked(msgspec.Struct, frozen=True, gc=False):
+    """The order is recorded, now or before. One of production may still be pending, or be rejected by now."""
+
     order: Order
     replayed: bool = False
     compared: Mapping[str, Any] = {}
@@ -158,10 +160,11 @@ class QueueEntry(msgspec.Struct, eq=False):
         if waiting is not None and not waiting.done():
             waiting.set_exception(error)
 
-    def send(self) -> bool:
-        """Whether it may still be recorded. Called right before it is sent to the store, on any thread.
+    def mark_sent(self) -> bool:
+        """Called right before it is sent to the store, on any thread. False if it must not be recorded.
 
-        `send` and `give_up` each set their own flag before they read the other's, so they cannot both miss.
+        `mark_sent` and `give_up` each set their own flag before they read the other's, so they cannot both
+        miss.
         """
         self.sent = True
         return self.is_open

@@ -122,9 +122,9 @@ class Hedging:
             await duty()
             note_success(task)
         except StoreFault as fault:
-            _log.warning("settlement_failed", fault=repr(fault))
+            _log.warning("hedging_failed", task=task, fault=repr(fault))
         except Exception:  # noqa: BLE001 - one request must not end the node
-            _log.exception("settlement_failed")
+            _log.exception("hedging_failed", task=task)
 
     async def take_reports(self) -> None:
         """Apply the answers that the venue sends by itself, in the background, until cancelled."""
@@ -133,7 +133,7 @@ class Hedging:
                 async for report in self._venue.reports():
                     await self._take(report)
             except StoreFault as fault:
-                _log.warning("settlement_failed", fault=repr(fault))
+                _log.warning("hedging_failed", task="reports", fault=repr(fault))
             except Exception:  # noqa: BLE001 - a report that is lost here is asked for
                 _log.exception("reports_failed")
             await asyncio.sleep(_REPORTS_PAUSE_S)
@@ -209,9 +209,9 @@ class Hedging:
                 # Our call has ended: the next one need not wait for the end of the lease.
                 await self._postpone(to_hedge.order, 0, str(error))
         except StoreFault as fault:
-            _log.warning("settlement_failed", order_id=to_hedge.order.id, fault=repr(fault))
+            _log.warning("hedging_failed", task="submit", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the order is recorded, and `settle` goes on with it
-            _log.exception("settlement_failed", order_id=to_hedge.order.id)
+            _log.exception("hedging_failed", task="submit", order_id=to_hedge.order.id)
         return to_hedge.order
 
     async def _judge(self, to_hedge: ToHedge) -> Order:
@@ -220,9 +220,9 @@ class Hedging:
             if self._house_book is not None:
                 return await self._house_book.judge(to_hedge)
         except StoreFault as fault:
-            _log.warning("settlement_failed", order_id=to_hedge.order.id, fault=repr(fault))
+            _log.warning("hedging_failed", task="book", order_id=to_hedge.order.id, fault=repr(fault))
         except Exception:  # noqa: BLE001 - the order is recorded, and the next review goes on with it
-            _log.exception("settlement_failed", order_id=to_hedge.order.id)
+            _log.exception("hedging_failed", task="book", order_id=to_hedge.order.id)
         return to_hedge.order
 
     async def _submit(self, to_hedge: ToHedge) -> SubmitAnswer | StatusAnswer:

@@ -30,7 +30,7 @@ class KnownBooks:
     async def for_decision(self, book_ids: Collection[int], *, again: bool) -> Mapping[int, Book]:
         """The books to decide with. May raise StoreFault.
 
-        `again`: the last try has just told what is in the store.
+        `again`: these books were learned from the store a moment ago, by a try that conflicted.
         """
         self._follow_primary()
         shared = () if again else self._shared

@@ -126,7 +126,10 @@ class Production:
 
 
 def closed_by(account: Account, switches: Switches, *, deploy_on: bool) -> str | None:
-    """The switch that closes production for the account: the widest one that is off."""
+    """The widest switch that is off, in the specification's words; None if production is open for it.
+
+    `deploy` is `BULLION_PRODUCTION`, `global` is the broker's switch, `account` the account's own.
+    """
     if not deploy_on:
         return "deploy"
     if not switches.production:

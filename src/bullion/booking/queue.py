@@ -186,7 +186,7 @@ class BookingQueue:
         """Run a batch. Orders that need a lock first are deferred, and wait outside of the batch's slot."""
         deferred: Sequence[QueueEntry] = ()
         outcomes: Outcomes = ()
-        _enter(batch)
+        _set_request_ids(batch)
         self.counts.add_batch(len([entry for entry in batch if not entry.found_locked]))
         self._running.update(batch)
         try:
@@ -221,7 +221,7 @@ class BookingQueue:
 
     async def _run_locked(self, entries: list[QueueEntry]) -> None:
         """Run the orders of one book, waiting for its lock."""
-        _enter(entries)
+        _set_request_ids(entries)
         async with self._locked_batches:  # A few at a time: each keeps a connection of the store waiting.
             try:
                 _, outcomes = await self._record(entries, locked=True)
@@ -252,7 +252,7 @@ class BookingQueue:
         """One order must not fail the others. Repeating is safe: a recorded order is found by its key."""
         for entry in batch:
             entry.sent = False
-            _enter([entry])
+            _set_request_ids([entry])
             try:
                 _, outcomes = await self._record([entry], locked=True)
                 _answer_all(outcomes)
@@ -345,7 +345,7 @@ class BookingQueue:
         def plan(books: Mapping[int, Book], stock: MutableMapping[StockName, int]) -> list[Plan]:
             now_us = self._catalogue.now_us()
             return [
-                decide(books[book_id], [each for each in entries if each.send()], now_us, _new_id, stock)
+                decide(books[book_id], [each for each in entries if each.mark_sent()], now_us, _new_id, stock)
                 for book_id, entries in by_book.items()
             ]
 
@@ -430,7 +430,7 @@ class BookingQueue:
             entry.fail(fault)
 
 
-def _enter(entries: Iterable[QueueEntry]) -> None:
+def _set_request_ids(entries: Iterable[QueueEntry]) -> None:
     """From here on, this task works for the calls of these entries."""
     CURRENT.set(tuple([entry.attempt.request_id for entry in entries]))
 
@@ -468,10 +468,9 @@ def _takes_stock(entry: QueueEntry) -> bool:
 def _split_by_stock(batch: Sequence[QueueEntry]) -> tuple[Sequence[QueueEntry], Sequence[QueueEntry]]:
     """Split off the books that take from a stock. All accounts share it, so it must be locked first.
 
-    And each of these books is decided by itself: an order that is not recorded, such as a repeated one, must
-    not seem to leave less for another account.
+    Each of these books is then decided by itself. In one batch, an order that is not recorded in the end,
+    such as a repeated one, would take its weight from the stock that the next account is judged by.
     """
-    # Few orders come as far as the call.
     kept = [entry for entry in batch if isinstance(entry.verdict, Priced) and entry.verdict.stock_kept]
     books = {entry.attempt.book_id for entry in kept if _takes_stock(entry)}
     if not books:

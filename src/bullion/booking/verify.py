@@ -84,7 +84,7 @@ class Verifier:
                 entry.answer(replay(settled, entry))
 
     async def _resolve_after_fault(self, fault: StoreFault, entry: QueueEntry) -> Outcome:
-        """The book could not be locked. An order of an earlier call may be recorded, or about to be."""
+        """After a fault before this order was sent: look for an order of an earlier call under its key."""
         name = entry.attempt.key_name
         found: Mapping[KeyName, Settled] = {}
         with suppress(StoreFault, TimeoutError):

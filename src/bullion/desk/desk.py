@@ -67,7 +67,7 @@ class Desk:
     refresh: Callable[[], Awaitable[None]]
     """Reads the store into this node's memory, so that a change takes effect here before it is answered."""
     fed_instruments: frozenset[str] = frozenset()
-    """Instruments that the deployment's feed supplies: the desk cannot set their rates."""
+    """Instruments of the simulated feed: the desk can only pin their rates. Other feeds have none here."""
     hedge: str = SIMULATED
     """Who hedges orders: a venue, or the desk itself."""
     production: Production | None = None
@@ -118,9 +118,9 @@ class Desk:
         Where the action may move prices, neither is done before its problems are confirmed: see
         `price_guard`. The answer then has the prices that it moves. `goes_back`: to earlier prices.
 
-        `catalogue`: whether it may change what nodes keep in memory. Orders are not kept there, and nodes
-        must not check again all orders that they have in hand because one was closed. `entry` is the name
-        of the trail's entry, where that is not the action's.
+        `catalogue`: whether to move the catalogue's version, after which nodes read the configuration anew
+        and check again all orders that they have in hand. Not for a change of one order. `entry` is the
+        name of the trail's entry, where that is not the action's.
         """
         action, trail = self._entry_name(entry), broker or actor.broker
 

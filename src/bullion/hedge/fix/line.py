@@ -1,4 +1,7 @@
-"""Keeps a line to a venue up: its hours, connecting with TLS, pauses after a loss, numbers that are kept."""
+"""Keeps a line to a venue up: its hours, connecting with TLS, pauses after a loss, numbers that are kept.
+
+A line is a FIX session together with the connections that carry it, one after the other.
+"""
 
 import asyncio
 import random
