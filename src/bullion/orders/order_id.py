@@ -18,7 +18,7 @@ RANDOM_BITS = 12 + _LOW_BITS
 def order_id(at_us: int, ordinal: int, random_bits: int) -> str:
     high, low = random_bits >> _LOW_BITS << 64, (random_bits & _LOW) << _ORDINAL_BITS
     rest = high | low | _VERSION_AND_VARIANT | ordinal
-    # To format a number takes four times as long.
+    # Through bytes: faster than to format it as a number.
     digits = rest.to_bytes(_REST_BYTES, "big").hex()
     return f"{_time_digits(at_us // 1000)}-{digits[:4]}-{digits[4:8]}-{digits[8:]}"
 

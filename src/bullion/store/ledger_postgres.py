@@ -14,7 +14,6 @@ from bullion.environment import TEST
 from bullion.faults import AlreadyExists, StoreUnavailable
 from bullion.hedge.venue import SIMULATED
 from bullion.orders.life import hidden
-from bullion.orders.order import API
 
 from . import order_rows, prepared_queries
 from .archive_reader import may_be_archived, order_of_key
@@ -157,7 +156,7 @@ class PostgresLedger:
                     )
                     for each in plan.to_hedge
                 ],
-                [order.ordinal for order in plan.orders if order.source != API and hidden(order)],
+                [order.ordinal for order in plan.orders if hidden(order)],
             )
             for plan in plans
             if plan.changes
