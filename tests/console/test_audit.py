@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from bullion.console.pages.audit.audit_list import actor_parts
-from bullion.desk.registry import all_actions, entry_names
+from bullion.desk.audit_sentences import entry_names
+from bullion.desk.registry import all_actions
 from tests.support.console import ConsoleProcess, Visitor
 from tests.support.console_client import console_client, text_of
 from tests.support.dealing import Dealing

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from bullion.desk.actions import groups, switches
+from bullion.desk.audit_sentences import audit_text_of
 from bullion.desk.desk import Desk
-from bullion.desk.registry import all_actions, audit_text_of, role_of
+from bullion.desk.registry import all_actions, role_of
 from bullion.records.token import Role
 from tests.support.desk import SYMBOL, Office, nothing_changed, refusal
 

@@ -5,12 +5,12 @@ are references, which the console shows as links. What an old or a newer version
 others: what cannot be put into words is told by the action's own text.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from .audit_wording import hedging, orders, people, prices
-from .audit_wording.parts import NOTHING, Ref, Sentence, State, Told, Units, write_rupees
+from .audit_wording import orders, people
+from .audit_wording.parts import NOTHING, Ref, Sentence, State, Tell, Told, Units, write_rupees
 from .desk import CONFIRMED, View
-from .registry import audit_text_of
+from .registry import all_actions
 
 _CONFIRMED_SHOWN = 3
 
@@ -21,7 +21,7 @@ def sentences(entry: View, units: Mapping[str, Units]) -> list[Sentence]:
     confirmed = after.pop(CONFIRMED, None)
     told = Told(entry["subject"], before, after, units)
     try:
-        found = list(SENTENCES[entry["action"]](told)) if entry["action"] in SENTENCES else []
+        found = list(tell(told)) if (tell := _tell(entry["action"])) else []
     except (KeyError, TypeError, AttributeError, ValueError):
         found = []  # Another version wrote it with other fields.
     if not found:
@@ -67,92 +67,46 @@ def _problem(row: State) -> str:
     return f"{where}{side} {old} → {new}{per}"
 
 
-def _undo(told: Told) -> Iterator[Sentence]:
-    """The states are those of the thing that was taken back, which its fields tell."""
-    number = told.subject.rpartition(" ")[2]
-    for field, (name, describe) in _UNDONE.items():
-        if field in told.after:
-            subject = str(told.after.get(name, ""))
-            for each in describe(told._replace(subject=subject)):
-                yield ["taken back ", Ref("entry", number, f"(entry {number})"), ": ", *each]
-            return
-
-
-_UNDONE: dict[str, tuple[str, Callable[[Told], Iterator[Sentence]]]] = {
-    "terms": ("code", prices.tell_group),
-    "pricing": ("code", prices.tell_symbol),
-    "bid": ("instrument", prices.tell_rate),
-    "duties": ("name", prices.tell_duty),
-    "halted": ("", prices.tell_switches),
-    "allocation": ("login_id", people.tell_account),
+_OTHER_ENTRIES: dict[str, tuple[str, Tell]] = {
+    "archive_orders": ("archived orders", orders.tell_archive("archiving of test orders started")),
+    "archive_traces": ("archived decisions", orders.tell_archive("decisions moved into a file")),
+    "archived_orders": ("finished archiving orders", orders.tell_archive("{number} test orders archived")),
+    "enrol_second_factor": ("set up a second factor", people.tell_about_user("second factor set up")),
+    "exchange_secret": ("exchanged the deployment's secret", orders.tell_secret),
+    "move_broker": (
+        "moved the broker to another store",
+        people.tell_move("closed here, and moved to the store at"),
+    ),
+    "cancel_move": (
+        "took back the move of the broker to another store",
+        people.tell_move("open here again: it was not moved to the store at"),
+    ),
+    "remove_second_factor": (
+        "turned off a second factor",
+        people.tell_about_user("second factor turned off"),
+    ),
+    "use_recovery_code": (
+        "logged in with a recovery code",
+        people.tell_about_user("logged in with a recovery code"),
+    ),
 }
+"""Entries that are not named after an action: the text after the actor's name, and how they are told."""
 
-SENTENCES: dict[str, Callable[[Told], Iterator[Sentence]]] = {
-    "put_group": prices.tell_group,
-    "patch_group": prices.tell_group,
-    "step_margin": prices.tell_group,
-    "put_symbol": prices.tell_symbol,
-    "patch_symbol": prices.tell_symbol,
-    "put_rate": prices.tell_rate,
-    "unpin_rate": prices.tell_unpin,
-    "prefer_source": prices.tell_preference,
-    "release_quote": prices.tell_release,
-    "patch_feed_guard": prices.tell_feed_guard,
-    "connect_line": hedging.tell_line("connected"),
-    "disconnect_line": hedging.tell_line("disconnected"),
-    "reset_line": hedging.tell_line("logs on with new numbers"),
-    "put_duty": prices.tell_duty,
-    "patch_switches": prices.tell_switches,
-    "patch_hedge": hedging.tell_venue,
-    "patch_book": hedging.tell_hedge_book,
-    "put_rule": hedging.tell_book_rule,
-    "delete_rule": hedging.tell_book_rule,
-    "plan_covers": hedging.tell_plan,
-    "put_contract": hedging.tell_contract,
-    "create_cover": hedging.tell_cover("made"),
-    "send_cover": hedging.tell_cover("sent"),
-    "drop_cover": hedging.tell_cover("dropped"),
-    "fill_cover": hedging.tell_cover("dealt"),
-    "settle_cover": hedging.tell_cover("settled by hand"),
-    "create_currency_deal": hedging.tell_currency_deal,
-    "compare_day": hedging.tell_statement,
-    "put_broker": people.tell_broker,
-    "move_broker": people.tell_move("closed here, and moved to the store at"),
-    "cancel_move": people.tell_move("open here again: it was not moved to the store at"),
-    "undo_change": _undo,
-    "create_account": people.tell_account,
-    "patch_account": people.tell_account,
-    "reset_test_book": people.tell_reset,
-    "issue_key": people.tell_issue,
-    "rotate_key": people.tell_rotate,
-    "revoke_key": people.tell_revoke,
-    "create_webhook": people.tell_webhook("set up"),
-    "enable_webhook": people.tell_webhook("switched on"),
-    "disable_webhook": people.tell_webhook("switched off"),
-    "rotate_webhook": people.tell_webhook("has a new secret"),
-    "delete_webhook": people.tell_webhook("deleted"),
-    "replay_webhook": people.tell_webhook("gets events again"),
-    "place_order": orders.tell_place,
-    "close_order": orders.tell_order("is being closed"),
-    "complete_order": orders.tell_complete,
-    "delete_order": orders.tell_order("deleted"),
-    "confirm_order": orders.tell_confirmed,
-    "refuse_order": orders.tell_order("refused"),
-    "cover_order": orders.tell_order("rest decided"),
-    "resolve_break": orders.tell_break,
-    "create_token": people.tell_new_user,
-    "patch_token": people.tell_changed_user,
-    "end_token_sessions": people.tell_ended_sessions,
-    "delete_token": people.tell_about_user("deleted"),
-    "put_factor_rule": people.tell_factor_rule,
-    "reset_second_factor": people.tell_about_user("second factor reset"),
-    "enrol_second_factor": people.tell_about_user("second factor set up"),
-    "remove_second_factor": people.tell_about_user("second factor turned off"),
-    "use_recovery_code": people.tell_about_user("logged in with a recovery code"),
-    "archive_old_orders": orders.tell_archive("orders{number} archived"),
-    "archive_orders": orders.tell_archive("archiving of test orders started"),
-    "archived_orders": orders.tell_archive("{number} test orders archived"),
-    "archive_traces": orders.tell_archive("decisions moved into a file"),
-    "exchange_secret": orders.tell_secret,
-}
-"""By the name of the entry."""
+
+def audit_text_of(name: str) -> str:
+    """The text of an audit entry, which follows the actor's name."""
+    declared = all_actions().get(name)
+    text = declared.audit_text if declared else _OTHER_ENTRIES.get(name, (None,))[0]
+    return text or name.replace("_", " ")
+
+
+def _tell(name: str) -> Tell | None:
+    declared = all_actions().get(name)
+    if declared:
+        return declared.tell
+    return _OTHER_ENTRIES[name][1] if name in _OTHER_ENTRIES else None
+
+
+def entry_names() -> list[str]:
+    """The names of all kinds of entries in the audit trail."""
+    return [*(each.name for each in all_actions().values() if each.audit_text), *_OTHER_ENTRIES]

@@ -18,6 +18,7 @@ import msgspec
 from bullion.records.token import Actor, Role
 from bullion.store.records import Records
 
+from .audit_wording.parts import Tell
 from .bodies import Body, Option
 from .conversion import Changes, require_valid
 from .desk import ChangeResult, Desk, View, require
@@ -41,6 +42,8 @@ class Action:
     """A dealer may also set these fields, to these values alone."""
     audit_text: str | None
     """Such as "set a group", after the actor's name. None for actions that change nothing."""
+    tell: Tell | None
+    """Puts an entry of it into words; None: its text and its subject do."""
     status: int
     command: str | None
     """Such as `accounts create`; None: it has a special command, or none."""
@@ -121,6 +124,7 @@ def action(
     role: Role = Role.VIEWER,
     *,
     audit_text: str | None = None,
+    tell: Tell | None = None,
     dealer_fields: Iterable[str] = (),
     dealer_values: Mapping[str, object] | None = None,
     status: int = 200,
@@ -174,6 +178,7 @@ def action(
             dealer_fields=frozenset(dealer_fields),
             dealer_values=dealer_values or {},
             audit_text=audit_text,
+            tell=tell,
             status=status,
             command=command,
             columns=tuple(columns.split()),
@@ -209,29 +214,3 @@ def role_of(work: Work, changes: Mapping[str, object] | None = None) -> Role:
     """The role that an action needs: for these changes, or to use it at all."""
     declared = _ACTIONS[work.__name__]
     return declared.least_role if changes is None else declared.role_for(changes)
-
-
-_OTHER_ENTRIES = {
-    "archive_orders": "archived orders",
-    "archive_traces": "archived decisions",
-    "archived_orders": "finished archiving orders",
-    "enrol_second_factor": "set up a second factor",
-    "exchange_secret": "exchanged the deployment's secret",
-    "move_broker": "moved the broker to another store",
-    "cancel_move": "took back the move of the broker to another store",
-    "remove_second_factor": "turned off a second factor",
-    "use_recovery_code": "logged in with a recovery code",
-}
-"""Audit entries that are not named after an action."""
-
-
-def audit_text_of(name: str) -> str:
-    """The text of an audit entry, which follows the actor's name."""
-    declared = all_actions().get(name)
-    text = declared.audit_text if declared else _OTHER_ENTRIES.get(name)
-    return text or name.replace("_", " ")
-
-
-def entry_names() -> list[str]:
-    """The names of all kinds of entries in the audit trail."""
-    return [*(each.name for each in all_actions().values() if each.audit_text), *_OTHER_ENTRIES]

@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import fields, replace
 
 from bullion.accounts.account import Account
+from bullion.desk.audit_wording.people import tell_account
 from bullion.desk.bodies import AccountBody, NewAccountBody
 from bullion.desk.conversion import Changes, convert
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -28,7 +29,14 @@ from bullion.unreadable import Unreadable
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
-@action("POST /accounts", Role.ADMIN, audit_text="created an account", status=201, command="accounts create")
+@action(
+    "POST /accounts",
+    Role.ADMIN,
+    audit_text="created an account",
+    tell=tell_account,
+    status=201,
+    command="accounts create",
+)
 async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View:
     """Create the account LOGIN_ID."""
     new = Account(id=0, broker=actor.broker, login_id=body.login_id, **settings_of(body))
@@ -61,6 +69,7 @@ async def _put_back(records: Records, broker: str, login_id: str, earlier: View)
     "PATCH /accounts/{login_id}",
     Role.ADMIN,
     audit_text="changed an account",
+    tell=tell_account,
     command="accounts set",
     moves_prices=["group"],
     put_back=_put_back,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.orders import tell_archive
 from bullion.desk.bodies import ArchiveBody, Option
 from bullion.desk.desk import ChangeResult, Desk, View, require, require_token
 from bullion.desk.problems import invalid_field
@@ -85,7 +86,12 @@ async def get_archive(
     return await archive_status(desk, actor, await resolve_selection(desk, actor, before, login_id))
 
 
-@action("POST /archive/orders", Role.ADMIN, audit_text="archived orders")
+@action(
+    "POST /archive/orders",
+    Role.ADMIN,
+    audit_text="archived orders",
+    tell=tell_archive("orders{number} archived"),
+)
 async def archive_old_orders(desk: Desk, actor: Actor, body: ArchiveBody) -> View:
     selection = await resolve_selection(desk, actor, body.before, body.login_id)
     return await archive_orders(desk, actor, selection, body.limit)

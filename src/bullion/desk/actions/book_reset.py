@@ -1,6 +1,7 @@
 """Resets a client's test book, without deleting anything."""
 
 from bullion.allocation.book import Book
+from bullion.desk.audit_wording.people import tell_reset
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
 from bullion.environment import Environment
@@ -15,6 +16,7 @@ from .accounts import find_client
     "POST /accounts/{login_id}/test-book/reset",
     Role.DEALER,
     audit_text="reset a test book",
+    tell=tell_reset,
     command="accounts reset-test-book",
     question="Reset the test book of {login_id}? Its test orders are archived, and leave its list and "
     "positions. This cannot be undone.",

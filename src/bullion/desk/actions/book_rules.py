@@ -1,5 +1,6 @@
 """The rules of a hedge book: when covers are planned, in which contracts, and who sends them."""
 
+from bullion.desk.audit_wording.hedging import tell_book_rule, tell_plan
 from bullion.desk.bodies import BookRuleBody, PlanBody
 from bullion.desk.conversion import require_code
 from bullion.desk.cover_rules import contracts_of, read_threshold, require_rules, rule_view
@@ -26,6 +27,7 @@ _QUANTITY_PLACES = 8
     "PUT /hedge/book/{metal}/rules/{name}",
     Role.ADMIN,
     audit_text="set a rule of the hedge book",
+    tell=tell_book_rule,
     command="hedge rule-put",
 )
 async def put_rule(
@@ -64,6 +66,7 @@ async def put_rule(
     "DELETE /hedge/book/{metal}/rules/{name}",
     Role.ADMIN,
     audit_text="deleted a rule of the hedge book",
+    tell=tell_book_rule,
     command="hedge rule-delete",
 )
 async def delete_rule(desk: Desk, actor: Actor, metal: str, name: str) -> View:
@@ -86,6 +89,7 @@ async def delete_rule(desk: Desk, actor: Actor, metal: str, name: str) -> View:
     "POST /hedge/book/{metal}/plan",
     Role.DEALER,
     audit_text="planned covers of the hedge book",
+    tell=tell_plan,
     command="hedge plan",
 )
 async def plan_covers(desk: Desk, actor: Actor, metal: str, body: PlanBody) -> View:

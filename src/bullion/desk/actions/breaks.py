@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bullion.booking.breaks import Mismatch
+from bullion.desk.audit_wording.orders import tell_break
 from bullion.desk.bodies import NoteBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
@@ -53,6 +54,7 @@ async def list_breaks(desk: Desk, actor: Actor, page: Page) -> tuple[list[View],
     "POST /hedge/breaks/{break_id}/resolve",
     Role.DEALER,
     audit_text="settled a break",
+    tell=tell_break,
     command="hedge resolve",
 )
 async def resolve_break(desk: Desk, actor: Actor, break_id: str, body: NoteBody) -> View:

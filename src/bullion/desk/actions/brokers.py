@@ -5,6 +5,7 @@ import re
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
 from bullion.desk import texts
+from bullion.desk.audit_wording.people import tell_broker
 from bullion.desk.bodies import BrokerBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
@@ -28,7 +29,9 @@ def _placed_view(broker: Broker) -> View:
     return view(broker) if broker.moved_to is None else {**view(broker), "moved_to": broker.moved_to}
 
 
-@action("PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", command="brokers put")
+@action(
+    "PUT /brokers/{tag}", Role.ADMIN, audit_text="changed the broker", tell=tell_broker, command="brokers put"
+)
 async def put_broker(desk: Desk, actor: Actor, tag: str, body: BrokerBody, *, only_new: bool = False) -> View:
     """Create or change the broker TAG."""
     # With `only_new`, AlreadyExists is raised for a broker that exists.

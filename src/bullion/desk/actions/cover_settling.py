@@ -4,6 +4,7 @@ import msgspec
 
 from bullion.booking.cover_fills import terms_of
 from bullion.desk import texts
+from bullion.desk.audit_wording.hedging import tell_cover
 from bullion.desk.bodies import CoverSettlingBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
@@ -30,6 +31,7 @@ _US_PER_S = 1_000_000
     "POST /hedge/covers/{id}/settle",
     Role.DEALER,
     audit_text="settled a cover by hand",
+    tell=tell_cover("settled by hand"),
     command="hedge cover-settle",
     columns=COVER_COLUMNS,
 )

@@ -6,6 +6,7 @@ from uuid import uuid4
 import msgspec
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.hedging import tell_contract, tell_cover
 from bullion.desk.bodies import BookCoverBody, ContractBody, CoverFillBody, Option, ReasonBody
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.problems import invalid_field
@@ -45,7 +46,13 @@ async def list_contracts(desk: Desk, actor: Actor) -> list[View]:
     return [_contract_view(each) for each in found]
 
 
-@action("PUT /hedge/contracts/{code}", Role.ADMIN, audit_text="set a contract", command="hedge contract-put")
+@action(
+    "PUT /hedge/contracts/{code}",
+    Role.ADMIN,
+    audit_text="set a contract",
+    tell=tell_contract,
+    command="hedge contract-put",
+)
 async def put_contract(
     desk: Desk, actor: Actor, code: str, body: ContractBody, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -95,6 +102,7 @@ async def list_covers(
     "POST /hedge/covers",
     Role.DEALER,
     audit_text="made a cover",
+    tell=tell_cover("made"),
     status=201,
     command="hedge cover",
     columns=COVER_COLUMNS,
@@ -141,6 +149,7 @@ async def preview_cover(desk: Desk, actor: Actor, body: BookCoverBody) -> View:
     "POST /hedge/covers/{id}/send",
     Role.DEALER,
     audit_text="sent a cover",
+    tell=tell_cover("sent"),
     command="hedge cover-send",
     columns=COVER_COLUMNS,
 )
@@ -162,6 +171,7 @@ async def send_cover(desk: Desk, actor: Actor, cover_id: str) -> View:
     "POST /hedge/covers/{id}/drop",
     Role.DEALER,
     audit_text="dropped a cover",
+    tell=tell_cover("dropped"),
     command="hedge cover-drop",
     columns=COVER_COLUMNS,
 )
@@ -182,6 +192,7 @@ async def drop_cover(desk: Desk, actor: Actor, cover_id: str, body: ReasonBody) 
     "POST /hedge/covers/{id}/fill",
     Role.DEALER,
     audit_text="dealt a cover",
+    tell=tell_cover("dealt"),
     command="hedge cover-fill",
     columns=COVER_COLUMNS,
 )

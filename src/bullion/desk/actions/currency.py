@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.hedging import tell_currency_deal
 from bullion.desk.bodies import CurrencyBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
@@ -39,6 +40,7 @@ async def list_currency_deals(desk: Desk, actor: Actor, page: Page = FIRST_PAGE)
     "POST /hedge/currency",
     Role.DEALER,
     audit_text="recorded a currency deal",
+    tell=tell_currency_deal,
     status=201,
     command="hedge currency-deal",
     columns=_COLUMNS,

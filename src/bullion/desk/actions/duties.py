@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_duty
 from bullion.desk.bodies import DutyRows
 from bullion.desk.conversion import require_code, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -36,6 +37,7 @@ async def _put_back(records: Records, broker: str, name: str, earlier: View) -> 
     "PUT /duties/{name}",
     Role.ADMIN,
     audit_text="set a duty",
+    tell=tell_duty,
     command="duties put",
     moves_prices=True,
     put_back=_put_back,

@@ -3,6 +3,7 @@
 import msgspec
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_feed_guard, tell_preference, tell_release
 from bullion.desk.bodies import FeedGuardBody, PreferBody, ReleaseBody
 from bullion.desk.conversion import Changes, require_code
 from bullion.desk.desk import ChangeResult, Desk, View
@@ -46,6 +47,7 @@ async def list_feeds(desk: Desk, actor: Actor) -> list[View]:
     "POST /feeds/{source}/prefer",
     Role.DEALER,
     audit_text="preferred a source of rates",
+    tell=tell_preference,
     command="feeds prefer",
 )
 async def prefer_source(desk: Desk, actor: Actor, source: str, body: PreferBody) -> View:
@@ -80,7 +82,11 @@ async def prefer_source(desk: Desk, actor: Actor, source: str, body: PreferBody)
 
 
 @action(
-    "POST /feeds/{source}/release", Role.DEALER, audit_text="released a held quote", command="feeds release"
+    "POST /feeds/{source}/release",
+    Role.DEALER,
+    audit_text="released a held quote",
+    tell=tell_release,
+    command="feeds release",
 )
 async def release_quote(desk: Desk, actor: Actor, source: str, body: ReleaseBody) -> View:
     """Believe a quote of SOURCE that is held because it is far from the last good one.
@@ -111,6 +117,7 @@ async def release_quote(desk: Desk, actor: Actor, source: str, body: ReleaseBody
     "PATCH /feeds/guards/{instrument}",
     Role.ADMIN,
     audit_text="changed the guard of a rate",
+    tell=tell_feed_guard,
     command="feeds guard",
 )
 async def patch_feed_guard(

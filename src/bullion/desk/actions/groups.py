@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from bullion.accounts.group import Group, Terms
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_group
 from bullion.desk.bodies import GroupBody, MarginStepBody, TermsBody
 from bullion.desk.conversion import Changes, convert, require_code, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -29,6 +30,7 @@ async def _put_back(records: Records, broker: str, code: str, earlier: View) -> 
     "PUT /groups/{code}",
     Role.ADMIN,
     audit_text="set a group",
+    tell=tell_group,
     command="groups put",
     moves_prices=True,
     put_back=_put_back,
@@ -63,6 +65,7 @@ def _group(broker: str, code: str, body: GroupBody) -> Group:
     Role.ADMIN,
     dealer_fields=["terms", "default_terms"],
     audit_text="changed a group",
+    tell=tell_group,
     command="groups set",
     moves_prices=True,
     put_back=_put_back,
@@ -95,6 +98,7 @@ async def patch_group(
     "POST /groups/{code}/margin",
     Role.DEALER,
     audit_text="stepped a margin",
+    tell=tell_group,
     command="groups step",
     moves_prices=True,
     put_back=_put_back,

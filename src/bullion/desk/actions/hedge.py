@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bullion.desk.audit_wording.hedging import tell_venue
 from bullion.desk.bodies import HedgeBody, Option
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -40,7 +41,7 @@ async def get_hedge(desk: Desk, actor: Actor) -> View:
     return _held_view(desk, await desk.read(actor, "hedge", lambda records: _find(records, actor.broker)))
 
 
-@action("PATCH /hedge", Role.ADMIN, audit_text="changed the venue", command="hedge set")
+@action("PATCH /hedge", Role.ADMIN, audit_text="changed the venue", tell=tell_venue, command="hedge set")
 async def patch_hedge(
     desk: Desk, actor: Actor, changes: Changes[HedgeBody], *, only_if: OnlyIf | None = None
 ) -> View:

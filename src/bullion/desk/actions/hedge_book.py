@@ -6,6 +6,7 @@ import msgspec
 
 from bullion.booking.house_book import EACH
 from bullion.desk import texts
+from bullion.desk.audit_wording.hedging import tell_hedge_book
 from bullion.desk.bodies import HedgeBookBody
 from bullion.desk.conversion import Changes
 from bullion.desk.cover_rules import contracts_of, expiring, require_limit, rule_view, waits_for_ever
@@ -70,6 +71,7 @@ async def get_book(desk: Desk, actor: Actor) -> list[View]:
     "PATCH /hedge/book/{metal}",
     Role.ADMIN,
     audit_text="changed the hedge book",
+    tell=tell_hedge_book,
     command="hedge book-set",
 )
 async def patch_book(

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from bullion.allocation.book import first_account_id
 from bullion.desk import texts
+from bullion.desk.audit_wording.people import tell_issue, tell_revoke, tell_rotate
 from bullion.desk.bodies import KeyBody, RotateBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
@@ -33,6 +34,7 @@ _US_PER_S = 1_000_000
     "POST /accounts/{login_id}/keys",
     Role.ADMIN,
     audit_text="issued a key",
+    tell=tell_issue,
     status=201,
     command="keys issue",
     shown_once="key",
@@ -74,6 +76,7 @@ async def issue_key(
     "POST /keys/{key_id}/rotate",
     Role.ADMIN,
     audit_text="rotated a key",
+    tell=tell_rotate,
     status=201,
     command="keys rotate",
     shown_once="key",
@@ -143,6 +146,7 @@ def _require_future(expires_at_us: int | None, now_us: int) -> None:
     "POST /keys/{key_id}/revoke",
     Role.ADMIN,
     audit_text="revoked a key",
+    tell=tell_revoke,
     command="keys revoke",
     question="Revoke {key_id}? Programs that use it are refused immediately. This cannot be undone.",
 )

@@ -1,5 +1,6 @@
 """FIX lines to venues: their state, and connecting, disconnecting and resetting them."""
 
+from bullion.desk.audit_wording.hedging import tell_line
 from bullion.desk.bodies import LineBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.registry import action
@@ -34,6 +35,7 @@ async def list_lines(desk: Desk, actor: Actor) -> list[View]:
     "POST /hedge/lines/{name}/connect",
     Role.ADMIN,
     audit_text="connected a line",
+    tell=tell_line("connected"),
     command="hedge line-connect",
 )
 async def connect_line(desk: Desk, actor: Actor, name: str, body: LineBody) -> View:
@@ -50,6 +52,7 @@ async def connect_line(desk: Desk, actor: Actor, name: str, body: LineBody) -> V
     "POST /hedge/lines/{name}/disconnect",
     Role.ADMIN,
     audit_text="disconnected a line",
+    tell=tell_line("disconnected"),
     command="hedge line-disconnect",
 )
 async def disconnect_line(desk: Desk, actor: Actor, name: str, body: LineBody) -> View:
@@ -66,6 +69,7 @@ async def disconnect_line(desk: Desk, actor: Actor, name: str, body: LineBody) -
     "POST /hedge/lines/{name}/reset",
     Role.ADMIN,
     audit_text="reset the numbers of a line",
+    tell=tell_line("logs on with new numbers"),
     command="hedge line-reset",
 )
 async def reset_line(desk: Desk, actor: Actor, name: str, body: LineBody) -> View:

@@ -11,6 +11,8 @@ import msgspec
 
 from bullion.booking.house_book import IN_BOOK
 from bullion.booking.partial_fills import LAST_CHILD
+from bullion.desk.audit_wording.orders import tell_complete, tell_confirmed, tell_order
+from bullion.desk.audit_wording.parts import Tell
 from bullion.desk.bodies import CompleteBody, ConfirmBody, CoverBody, DeletionBody, ReasonBody
 from bullion.desk.conversion import require_valid
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -56,12 +58,13 @@ Price = Callable[[Records, AccountOrder], Awaitable[list[PriceRow]]]
 
 
 def _order_action(
-    what: str, audit_text: str, question: str | None = None, *, moves_prices: bool = False
+    what: str, audit_text: str, tell: Tell, question: str | None = None, *, moves_prices: bool = False
 ) -> Callable[[F], F]:
     return action(
         f"POST /orders/{{id}}/{what}",
         Role.DEALER,
         audit_text=audit_text,
+        tell=tell,
         command=f"orders {what}",
         columns=ORDER_RESULT_COLUMNS,
         question=question,
@@ -69,7 +72,7 @@ def _order_action(
     )
 
 
-@_order_action("close", "started to close an order")
+@_order_action("close", "started to close an order", tell_order("is being closed"))
 async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
     """Start to close an open order."""
 
@@ -82,6 +85,7 @@ async def close_order(desk: Desk, actor: Actor, order_id: str) -> View:
 @_order_action(
     "complete",
     "closed an order",
+    tell_complete,
     "Close the order {order} at {close_price}? Compare the two prices: this cannot be undone.",
     moves_prices=True,
 )
@@ -162,6 +166,7 @@ def _completed(order: Order, at_us: int, close_price_paise: int) -> Order:
 @_order_action(
     "delete",
     "deleted an order",
+    tell_order("deleted"),
     "Delete the order {order}? This cannot be undone. Its hedge at the venue stays, and a later fill of a "
     "pending order is shown as a break.",
 )
@@ -185,7 +190,7 @@ async def delete_order(
     return await _change(desk, actor, order_id, make, only_if=only_if)
 
 
-@_order_action("confirm", "confirmed an order")
+@_order_action("confirm", "confirmed an order", tell_confirmed)
 async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBody) -> View:
     """Confirm that a pending order is hedged: it becomes a deal. Only with BULLION_HEDGE=desk.
 
@@ -219,7 +224,7 @@ async def confirm_order(desk: Desk, actor: Actor, order_id: str, body: ConfirmBo
     return await _change(desk, actor, order_id, make)
 
 
-@_order_action("cover", "decided about the rest of a partly covered order")
+@_order_action("cover", "decided about the rest of a partly covered order", tell_order("rest decided"))
 async def cover_order(
     desk: Desk, actor: Actor, order_id: str, body: CoverBody, *, only_if: OnlyIf | None = None
 ) -> View:
@@ -262,7 +267,7 @@ async def cover_order(
     return await _change(desk, actor, order_id, make, only_if=only_if)
 
 
-@_order_action("refuse", "refused an order")
+@_order_action("refuse", "refused an order", tell_order("refused"))
 async def refuse_order(desk: Desk, actor: Actor, order_id: str, body: ReasonBody) -> View:
     """Refuse to hedge a pending order: nothing is booked.
 

@@ -12,6 +12,7 @@ from bullion.booking.booking_errors import booking_error
 from bullion.booking.decision_trace import decision_trace
 from bullion.booking.production import Production
 from bullion.desk import texts
+from bullion.desk.audit_wording.orders import tell_place
 from bullion.desk.bodies import PlaceOrderBody
 from bullion.desk.desk import Desk, View, require_token
 from bullion.desk.price_lock import LockedOrderCheck, PriceLock
@@ -56,6 +57,7 @@ class Placed:
     "POST /orders",
     Role.DEALER,
     audit_text="placed an order",
+    tell=tell_place,
     command="orders place",
     columns=ORDER_RESULT_COLUMNS,
     reads_market=True,

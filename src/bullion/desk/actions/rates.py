@@ -3,6 +3,7 @@
 import msgspec
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_rate, tell_unpin
 from bullion.desk.bodies import RateBody
 from bullion.desk.conversion import require_code
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -63,6 +64,7 @@ async def _unpin(records: Records, broker: str, current: BoardTick, now_us: int)
     "PUT /rates/{instrument}",
     Role.DEALER,
     audit_text="set a rate",
+    tell=tell_rate,
     command="rates put",
     moves_prices=True,
     put_back=_put_back,
@@ -121,6 +123,7 @@ async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) ->
     "POST /rates/{instrument}/unpin",
     Role.DEALER,
     audit_text="ended the pin of a rate",
+    tell=tell_unpin,
     command="rates unpin",
     moves_prices=True,
 )

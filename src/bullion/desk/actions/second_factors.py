@@ -1,5 +1,6 @@
 """Second factors of the console: who needs one, and resetting that of a user who lost it."""
 
+from bullion.desk.audit_wording.people import tell_about_user, tell_factor_rule
 from bullion.desk.bodies import FactorRuleBody
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
 from bullion.desk.registry import action
@@ -22,6 +23,7 @@ async def get_factor_rule(desk: Desk, actor: Actor) -> View:
     "PUT /second-factor",
     Role.ADMIN,
     audit_text="changed who needs a second factor",
+    tell=tell_factor_rule,
     command="tokens require-second-factor",
 )
 async def put_factor_rule(
@@ -45,6 +47,7 @@ async def put_factor_rule(
     "DELETE /tokens/{token_id}/second-factor",
     Role.ADMIN,
     audit_text="reset the second factor of a user",
+    tell=tell_about_user("second factor reset"),
     command="tokens reset-second-factor",
     question="Reset the second factor of the token {token_id}? Its user can then log in without a code.",
 )

@@ -6,6 +6,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.hedging import tell_statement
 from bullion.desk.bodies import StatementBody
 from bullion.desk.desk import Desk, View
 from bullion.desk.registry import action
@@ -29,6 +30,7 @@ _US = timedelta(microseconds=1)
     "POST /hedge/statement",
     Role.DEALER,
     audit_text="compared a statement",
+    tell=tell_statement,
     command="hedge statement",
     columns="venue day agrees matched missing extra different bad_lines",
 )

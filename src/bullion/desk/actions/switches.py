@@ -8,6 +8,7 @@ import msgspec
 from bullion.accounts.switches import BudgetLimits, PublicRates, Switches
 from bullion.accounts.trading_hours import DAYS, Opening, TradingHours
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_switches
 from bullion.desk.bodies import SwitchesBody, TradingHoursBody
 from bullion.desk.conversion import Changes, convert, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -34,6 +35,7 @@ async def _put_back(records: Records, broker: str, _subject: str, earlier: View)
     dealer_fields=["halted"],
     dealer_values={"paused": True},
     audit_text="changed switches",
+    tell=tell_switches,
     command="switches set",
     moves_prices=["price_tolerance_percent", "price_move_percent_max", "refuse_crossed"],
     put_back=_put_back,

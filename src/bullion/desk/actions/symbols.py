@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bullion.desk import texts
+from bullion.desk.audit_wording.prices import tell_symbol
 from bullion.desk.bodies import DirectBody, FixedBody, LandedBody, SymbolBody
 from bullion.desk.conversion import Changes, convert, require_code, require_valid, rule
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -36,6 +37,7 @@ async def _put_back(records: Records, broker: str, code: str, earlier: View) -> 
     "PUT /symbols/{code}",
     Role.ADMIN,
     audit_text="set a symbol",
+    tell=tell_symbol,
     command="symbols put",
     moves_prices=True,
     put_back=_put_back,
@@ -61,6 +63,7 @@ async def put_symbol(
     Role.ADMIN,
     dealer_fields=["frozen", "stock"],
     audit_text="changed a symbol",
+    tell=tell_symbol,
     command="symbols set",
     moves_prices=["pricing", "quoted_weight", "sides"],
     put_back=_put_back,

@@ -2,6 +2,12 @@
 
 from dataclasses import replace
 
+from bullion.desk.audit_wording.people import (
+    tell_about_user,
+    tell_changed_user,
+    tell_ended_sessions,
+    tell_new_user,
+)
 from bullion.desk.bodies import TokenBody, TokenChangesBody
 from bullion.desk.conversion import Changes
 from bullion.desk.desk import ChangeResult, Desk, OnlyIf, View
@@ -29,6 +35,7 @@ from bullion.unreadable import Unreadable, UnreadableRow
     "POST /tokens",
     Role.ADMIN,
     audit_text="created a desk token",
+    tell=tell_new_user,
     status=201,
     command="tokens create",
     shown_once="token",
@@ -79,6 +86,7 @@ async def get_token(desk: Desk, actor: Actor, token_id: str) -> View:
     "PATCH /tokens/{token_id}",
     Role.ADMIN,
     audit_text="changed a desk token",
+    tell=tell_changed_user,
     command="tokens set",
 )
 async def patch_token(
@@ -110,6 +118,7 @@ async def patch_token(
     "DELETE /tokens/{token_id}/sessions",
     Role.ADMIN,
     audit_text="ended the sessions of a desk token",
+    tell=tell_ended_sessions,
     command="tokens end-sessions",
     question="End all sessions of the token {token_id} in the console? Its user has to log in again.",
 )
@@ -129,6 +138,7 @@ async def end_token_sessions(desk: Desk, actor: Actor, token_id: str) -> View:
     "DELETE /tokens/{token_id}",
     Role.ADMIN,
     audit_text="deleted a desk token",
+    tell=tell_about_user("deleted"),
     command="tokens delete",
     question="Delete the token {token_id}? Its user is locked out immediately.",
 )

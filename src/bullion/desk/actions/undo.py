@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import msgspec
 
+from bullion.desk.audit_wording.undone import tell_undone
 from bullion.desk.desk import CONFIRMED, UNDO_US, ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
 from bullion.desk.registry import Action, action, all_actions
@@ -25,6 +26,7 @@ _DIGITS_MAX = 18
     "POST /audit/{number}/undo",
     Role.DEALER,
     audit_text="took back a price change",
+    tell=tell_undone,
     command="undo",
     moves_prices=True,
 )

@@ -1,6 +1,7 @@
 """Webhooks of accounts: set up, switched on and off, and what became of their deliveries."""
 
 from bullion.allocation.book import book_id, environment_of
+from bullion.desk.audit_wording.people import tell_webhook
 from bullion.desk.bodies import ReplayBody, WebhookBody
 from bullion.desk.desk import ChangeResult, Desk, View
 from bullion.desk.problems import invalid_field
@@ -46,6 +47,7 @@ async def list_webhooks(desk: Desk, actor: Actor, login_id: str) -> list[View]:
     "POST /accounts/{login_id}/webhooks",
     Role.ADMIN,
     audit_text="set up a webhook",
+    tell=tell_webhook("set up"),
     status=201,
     command="webhooks create",
     shown_once="secret",
@@ -86,6 +88,7 @@ async def create_webhook(desk: Desk, actor: Actor, login_id: str, body: WebhookB
     f"POST {_ONE}/enable",
     Role.ADMIN,
     audit_text="switched a webhook on",
+    tell=tell_webhook("switched on"),
     command="webhooks enable",
 )
 async def enable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str) -> View:
@@ -97,6 +100,7 @@ async def enable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: st
     f"POST {_ONE}/disable",
     Role.DEALER,
     audit_text="switched a webhook off",
+    tell=tell_webhook("switched off"),
     command="webhooks disable",
 )
 async def disable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str) -> View:
@@ -109,6 +113,7 @@ async def disable_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: s
     f"POST {_ONE}/rotate",
     Role.ADMIN,
     audit_text="rotated the secret of a webhook",
+    tell=tell_webhook("has a new secret"),
     command="webhooks rotate",
     shown_once="secret",
 )
@@ -131,6 +136,7 @@ async def rotate_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: st
     f"DELETE {_ONE}",
     Role.ADMIN,
     audit_text="deleted a webhook",
+    tell=tell_webhook("deleted"),
     command="webhooks delete",
     question="Delete {webhook_id} of {login_id}, with its secret and its log? This cannot be undone.",
 )
@@ -179,6 +185,7 @@ async def list_dead_events(desk: Desk, actor: Actor, login_id: str, webhook_id: 
     f"POST {_ONE}/replay",
     Role.DEALER,
     audit_text="replayed events to a webhook",
+    tell=tell_webhook("gets events again"),
     command="webhooks replay",
 )
 async def replay_webhook(desk: Desk, actor: Actor, login_id: str, webhook_id: str, body: ReplayBody) -> View:

@@ -1,6 +1,6 @@
 """What a sentence of the audit trail is made of: references, and values in words."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from bullion.metals.grouping import grouped
@@ -42,6 +42,10 @@ class Told(NamedTuple):
     after: State
     units: Mapping[str, Units]
     """By symbol."""
+
+
+Tell = Callable[[Told], Iterator[Sentence]]
+"""Puts an entry into words."""
 
 
 def write_number(plain: Any) -> str:
@@ -98,6 +102,12 @@ def changed_fields(
         )
         if was != now:
             yield [*begin, change_text(label, was, now, write)]
+
+
+def other_changes(told: Told, begin: Sentence, known: Container[str]) -> Iterator[Sentence]:
+    """One sentence for each further field that differs, under its own name."""
+    others = [name for name in {**told.before, **told.after} if name not in known]
+    yield from changed_fields(told, begin, {name: (name.replace("_", " "), write_plain) for name in others})
 
 
 def changed_flags(told: Told, begin: Sentence, words: Mapping[str, tuple[str, str]]) -> Iterator[Sentence]:

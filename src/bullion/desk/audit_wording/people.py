@@ -9,6 +9,7 @@ from .parts import (
     Told,
     changed_fields,
     changed_flags,
+    other_changes,
     write_number,
     write_plain,
     write_weight,
@@ -31,6 +32,21 @@ def tell_move(what: str) -> Callable[[Told], Iterator[Sentence]]:
     return tell
 
 
+_ACCOUNT_FLAGS = {
+    "active": ("activated", "deactivated"),
+    "api_access": ("API access on", "API access off"),
+    "production_trading": ("production trading on", "production trading off"),
+    "scenarios": ("test scenarios on", "test scenarios off"),
+}
+_ACCOUNT_FIELDS = {
+    "group": ("group", write_plain),
+    "firm_name": ("firm", write_plain),
+    "allocation.gold": ("gold allocation", write_weight("g")),
+    "allocation.silver": ("silver allocation", write_weight("kg")),
+}
+_ACCOUNT_KNOWN = {*_ACCOUNT_FLAGS, *_ACCOUNT_FIELDS, "allocation", "login_id", "created_at"}
+
+
 def tell_account(told: Told) -> Iterator[Sentence]:
     ref = Ref("account", told.subject, told.subject)
     begin: Sentence = [ref, ": "]
@@ -41,26 +57,9 @@ def tell_account(told: Told) -> Iterator[Sentence]:
         shown = told._replace(before={**usual, "group": told.after["group"], "firm_name": firm})
     else:
         shown = told
-    yield from changed_flags(
-        shown,
-        begin,
-        {
-            "active": ("activated", "deactivated"),
-            "api_access": ("API access on", "API access off"),
-            "production_trading": ("production trading on", "production trading off"),
-            "scenarios": ("test scenarios on", "test scenarios off"),
-        },
-    )
-    yield from changed_fields(
-        shown,
-        begin,
-        {
-            "group": ("group", write_plain),
-            "firm_name": ("firm", write_plain),
-            "allocation.gold": ("gold allocation", write_weight("g")),
-            "allocation.silver": ("silver allocation", write_weight("kg")),
-        },
-    )
+    yield from changed_flags(shown, begin, _ACCOUNT_FLAGS)
+    yield from changed_fields(shown, begin, _ACCOUNT_FIELDS)
+    yield from other_changes(shown, begin, _ACCOUNT_KNOWN)
 
 
 def tell_reset(told: Told) -> Iterator[Sentence]:

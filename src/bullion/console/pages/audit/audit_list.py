@@ -41,10 +41,9 @@ from bullion.console.widgets.components import (
 )
 from bullion.console.widgets.formatting import clock, count, moment, moment_in_column
 from bullion.desk.actions.audit import AuditSearch, AuditSearchResult, audit_head, find_audit
-from bullion.desk.audit_sentences import sentences
+from bullion.desk.audit_sentences import audit_text_of, entry_names, sentences
 from bullion.desk.audit_wording.parts import Ref
 from bullion.desk.desk import Desk, View
-from bullion.desk.registry import audit_text_of, entry_names
 from bullion.records.audit import Head
 from bullion.records.token import Actor
 

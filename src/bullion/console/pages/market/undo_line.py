@@ -7,8 +7,8 @@ from bullion.console.html import Html, el
 from bullion.console.page import Action, Result, Visit
 from bullion.console.paths import MARKET
 from bullion.desk.actions.undo import list_undoable, undo_change
+from bullion.desk.audit_sentences import audit_text_of
 from bullion.desk.desk import View
-from bullion.desk.registry import audit_text_of
 from bullion.records.token import Role
 
 _SHOWN = 3

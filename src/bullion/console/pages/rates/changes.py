@@ -10,8 +10,8 @@ from bullion.console.pages.market.undo_line import UNDO
 from bullion.console.paths import MARKET
 from bullion.console.shared_read import SLOWER_S
 from bullion.desk.actions.undo import list_undoable
+from bullion.desk.audit_sentences import audit_text_of
 from bullion.desk.desk import View
-from bullion.desk.registry import audit_text_of
 from bullion.metals.symbol import Side
 from bullion.records.token import Role
 
