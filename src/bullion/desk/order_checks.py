@@ -52,6 +52,9 @@ CHECKS = (
 )
 """In the order in which an order is refused for them."""
 
+_OTHER = Check("other", "No other rule refuses it", "Change the order so that the rule is met.")
+"""For a refusal that has no check of its own. Listed only if there is one."""
+
 _BY_CODE = {
     codes.ACCOUNT_INACTIVE: "account",
     codes.BOOKING_UNAVAILABLE: "account",
@@ -93,7 +96,7 @@ def check_of(refusal: Refusal) -> str:
             return "halt" if refusal.compared["halted"] else "hours"
         case codes.PRICING_UNAVAILABLE:
             return "crossed" if "crossed" in refusal.compared else "group_price"
-    return _BY_CODE[refusal.refusal]
+    return _BY_CODE.get(refusal.refusal, _OTHER.name)
 
 
 def remedy_of(code: RefusalCode) -> str | None:
@@ -106,7 +109,8 @@ def list_checks(refusals: Iterable[Refusal], unknown: Collection[str]) -> list[d
     by_name: dict[str, Refusal] = {}
     for each in refusals:
         by_name.setdefault(check_of(each), each)
-    return [_view(check, by_name.get(check.name), unknown) for check in CHECKS]
+    listed = (*CHECKS, _OTHER) if _OTHER.name in by_name else CHECKS
+    return [_view(check, by_name.get(check.name), unknown) for check in listed]
 
 
 def _view(check: Check, refusal: Refusal | None, unknown: Collection[str]) -> dict[str, str | None]:
