@@ -1,6 +1,7 @@
 """Rows of books and orders to values and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from bullion.allocation.book import Book, OpenWeight, environment_of
@@ -17,6 +18,9 @@ from .engine import Row
 
 BLOCK_SIZES = (256, 4_096, 65_536)
 """How many ordinals a block of each level has. One more level counts the whole book."""
+
+_SET_LATER = ("deal_no", "close_price_paise", "realized_pnl_paise", "closed_at_us")
+"""The fields of an order that are empty when it is recorded."""
 
 _METALS = {metal.value: metal for metal in Metal}
 _REST = len(Order.__struct_fields__) - Order.__struct_fields__.index("price_paise")
@@ -98,52 +102,27 @@ def _asked(row: Row) -> PlaceOrder:
     )
 
 
-def order_values(of: Order, anatomy_place: int | None = None) -> tuple[Any, ...]:
-    """In the order of the columns of the insert.
-
-    `anatomy_place`: to be inserted in place of the anatomy itself, as its place in a list.
-    """
-    asked = of.asked
-    return (
-        of.book_id,
-        of.ordinal,
-        of.id,
-        of.source,
-        of.idempotency_key,
-        asked.symbol_code,
-        asked.trade_type,
-        asked.quantity_e4,
-        asked.expected_price,
-        asked.client_order_id,
-        of.metal.value,
-        of.price_paise,
-        of.total_paise,
-        of.status,
-        of.key_id,
-        of.request_id,
-        of.created_at_us,
-        of.price_anatomy if anatomy_place is None else anatomy_place,
-    )
-
-
 def lease_ends_at_us(orders: Sequence[Order]) -> int:
     """Until then only the node that recorded these orders hedges them."""
     return max((order.created_at_us for order in orders), default=0) + LEASE_US
 
 
-def price_move_values(of: PriceMove) -> tuple[Any, ...]:
-    asked = of.asked
-    return (
-        of.book_id,
-        of.source,
-        of.idempotency_key,
-        asked.symbol_code,
-        asked.trade_type,
-        asked.quantity_e4,
-        asked.expected_price,
-        asked.client_order_id,
-        of.price_paise,
-        of.tolerance_percent_e4,
-        of.request_id,
-        of.at_us,
-    )
+def _columns(kind: type[Order | PriceMove]) -> list[str]:
+    """The paths of what is recorded of such a value, in the order of the columns of the insert."""
+    own = {"asked": [f"asked.{name}" for name in PlaceOrder.__struct_fields__], "metal": ["metal._value_"]}
+    names = [name for name in kind.__struct_fields__ if name not in _SET_LATER]
+    return [path for name in names for path in own.get(name, [name])]
+
+
+_ORDER_COLUMNS = _columns(Order)
+_ANATOMY = _ORDER_COLUMNS.index("price_anatomy")
+
+order_values: Callable[[Order], tuple[Any, ...]] = attrgetter(*_ORDER_COLUMNS)
+price_move_values: Callable[[PriceMove], tuple[Any, ...]] = attrgetter(*_columns(PriceMove))
+
+
+def order_values_with(anatomy_place: int, of: Order) -> list[Any]:
+    """With the anatomy's place in a list, instead of the anatomy itself."""
+    values = list(order_values(of))
+    values[_ANATOMY] = anatomy_place
+    return values

@@ -51,13 +51,14 @@ def broker(row: Row, hosts: Iterable[Row]) -> Broker:
 def account(row: Row, created: str = "created_at_us") -> Account:
     """`created`: the column with the creation time."""
     instant(row, created)
+    settings: list[Any] = [bool(row[name]) if is_flag else row[name] for name, is_flag in _ACCOUNT_COLUMNS]
     return Account(
         row["id"],
         intern(row["broker"]),
         row["login_id"],
         row["firm_name"],
         intern(row["group_code"]),
-        *[bool(row[name]) if is_flag else row[name] for name, is_flag in _ACCOUNT_COLUMNS],
+        *settings,
     )
 
 
