@@ -1,6 +1,9 @@
 """Prints orders."""
 
 from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from decimal import Decimal
 
 from bullion_client import Order, ProductionOrder, TestOrder
 from bullion_client.cli.formatting import instant, rupees, text, weight
@@ -9,28 +12,38 @@ from bullion_client.cli.tables import Column, print_facts, print_table, table_li
 
 def print_order(order: Order) -> None:
     """Print all fields of one order."""
-    facts = [
-        ("id", text(order.id)),
-        ("environment", text(order.environment)),
-        ("deal", deal(order)),
-        ("symbol", text(order.symbol_code)),
-        ("side", text(order.trade_type)),
-        ("quantity", f"{weight(order.quantity)} {text(order.unit)}"),
-        ("price ₹", rupees(order.price)),
-        ("total ₹", rupees(order.total)),
-        ("status", text(order.status)),
-        ("client order id", text(order.client_order_id)),
-        ("created at", instant(order.created_at)),
-    ]
+    known = {
+        "id": ("id", text(order.id)),
+        "environment": ("environment", text(order.environment)),
+        "deal_no": ("deal", deal(order)),
+        "symbol_code": ("symbol", text(order.symbol_code)),
+        "trade_type": ("side", text(order.trade_type)),
+        "quantity": ("quantity", f"{weight(order.quantity)} {text(order.unit)}"),
+        "price": ("price ₹", rupees(order.price)),
+        "total": ("total ₹", rupees(order.total)),
+        "status": ("status", text(order.status)),
+        "client_order_id": ("client order id", text(order.client_order_id)),
+        "created_at": ("created at", instant(order.created_at)),
+    }
     if isinstance(order, ProductionOrder):
-        facts += [
-            ("status detail", text(order.status_detail)),
-            ("source", text(order.source)),
-            ("close price ₹", rupees(order.close_price)),
-            ("realized p&l ₹", rupees(order.realized_pnl)),
-            ("closed at", instant(order.closed_at)),
-        ]
-    print_facts(facts)
+        known |= {
+            "status_detail": ("status detail", text(order.status_detail)),
+            "source": ("source", text(order.source)),
+            "close_price": ("close price ₹", rupees(order.close_price)),
+            "realized_pnl": ("realized p&l ₹", rupees(order.realized_pnl)),
+            "closed_at": ("closed at", instant(order.closed_at)),
+        }
+    shown = {*known, "unit", "deal_label"}
+    others = [each.name for each in fields(order) if each.name not in shown]
+    print_facts(
+        [*known.values(), *((name.replace("_", " "), _written(getattr(order, name))) for name in others)]
+    )
+
+
+def _written(value: object) -> str:
+    if isinstance(value, datetime):
+        return instant(value)
+    return weight(value) if isinstance(value, Decimal) else text(value)
 
 
 def order_lines(orders: Sequence[Order]) -> list[str]:
