@@ -12,8 +12,7 @@ from bullion.budgets.memory import MemoryLimiter
 from bullion.budgets.redis import RedisLimiter
 from bullion.budgets.redis_link import LinkDown, RedisLink
 from bullion.faults import StoreFault
-from bullion.hedge.venue import FIX
-from bullion.hedge.venues import abilities_of
+from bullion.hedge.venues import FIX, abilities_of
 from bullion.market_file import read_market_file
 from bullion.settings import Settings, WrongSetting
 from bullion.store.book_profit import uncounted_books

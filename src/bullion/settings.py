@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from dotenv.parser import parse_stream
 
 from bullion.budgets.redis_address import read_address
+from bullion.hedge.venues import VENUES
 from bullion.keys.key import Network
 from bullion.keys.text import BROKER_TAG
 
@@ -308,7 +309,7 @@ _READERS: dict[str, Callable[[str, str], object]] = {
     "BULLION_DRAIN_S": _whole_number(0, 300),
     "BULLION_BROKER": _broker,
     "BULLION_PRODUCTION": _on_off,
-    "BULLION_HEDGE": _one_of("simulated", "desk", "fix"),
+    "BULLION_HEDGE": _one_of(*VENUES),
     "BULLION_MARKET": _text,
     "BULLION_LINE_HOST": _text,
     "BULLION_FEED": _one_of("simulated", "desk", "live"),

@@ -10,8 +10,8 @@ import pytest
 
 from bullion.booking.cover_sending import MarketPrice
 from bullion.hedge.contract import Contract
-from bullion.hedge.venue import FIX, Tradeability
-from bullion.hedge.venues import abilities_of
+from bullion.hedge.venue import Tradeability
+from bullion.hedge.venues import FIX, abilities_of
 from bullion.hedge.watch import VenueWatch
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Direct

@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from bullion.hedge.contracts_seed import seed_contracts
-from bullion.hedge.venue import BY_HAND, FIX, SIMULATED
-from bullion.hedge.venues import abilities_of, sendable
+from bullion.hedge.venues import BY_HAND, FIX, SIMULATED, abilities_of, sendable
 
 
 @pytest.mark.parametrize(

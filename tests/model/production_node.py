@@ -15,14 +15,8 @@ from bullion.catalogue.follower import CatalogueFollower
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import (
-    SIMULATED,
-    FinalAnswer,
-    HedgeRequest,
-    SubmitAnswer,
-    Tradeability,
-    VenueUnreachable,
-)
+from bullion.hedge.venue import FinalAnswer, HedgeRequest, SubmitAnswer, Tradeability, VenueUnreachable
+from bullion.hedge.venues import SIMULATED
 from bullion.orders.market import Market
 from bullion.orders.order import Order
 from bullion.orders.request import PlaceOrder

@@ -9,8 +9,8 @@ import structlog
 
 from bullion.booking.production import Production
 from bullion.faults import StoreFault
-from bullion.hedge.venue import SIMULATED, VenueAbilities
-from bullion.hedge.venues import abilities_of
+from bullion.hedge.venue import VenueAbilities
+from bullion.hedge.venues import SIMULATED, abilities_of
 from bullion.keys.encryption import Cipher
 from bullion.keys.hashing import Hasher
 from bullion.keys.issuer import KeyIssuer

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
 from .venue import (
-    BY_HAND,
     HedgeRequest,
     ListedExecution,
     OutcomeReport,
@@ -13,7 +12,7 @@ from .venue import (
     Unconfirmed,
     no_reports,
 )
-from .venues import abilities_of
+from .venues import BY_HAND, abilities_of
 
 _WAITING = Unconfirmed("The desk has not confirmed or refused it yet.")
 

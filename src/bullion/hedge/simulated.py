@@ -15,7 +15,6 @@ from bullion.metals.rounding import half_up
 from bullion.metals.weight import weight_text
 
 from .venue import (
-    SIMULATED,
     Confirmed,
     CoverTerms,
     Declined,
@@ -33,7 +32,7 @@ from .venue import (
     UnknownOrder,
     VenueUnreachable,
 )
-from .venues import abilities_of
+from .venues import SIMULATED, abilities_of
 
 _US_PER_MS = 1_000
 _US_PER_S = 1_000_000

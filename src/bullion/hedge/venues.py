@@ -1,9 +1,11 @@
 """What each venue can do, by its name in the settings: the desk and the console have no adapter to ask."""
 
 from .contract import DESK, Contract
-from .venue import BY_HAND, FIX, SIMULATED, VenueAbilities
+from .venue import VenueAbilities
 
-_ABILITIES = {
+SIMULATED, BY_HAND, FIX = "simulated", "desk", "fix"
+
+VENUES = {
     each.name: each
     for each in (
         VenueAbilities(SIMULATED, behaviour=True, partial=True),
@@ -11,11 +13,12 @@ _ABILITIES = {
         VenueAbilities(FIX, partial=True, covers=True),
     )
 }
+"""By the name that BULLION_HEDGE gives."""
 
 
 def abilities_of(name: str) -> VenueAbilities:
     """A venue with another name, such as one that earlier requests were sent to, only covers."""
-    return _ABILITIES.get(name) or VenueAbilities(name, covers=True)
+    return VENUES.get(name) or VenueAbilities(name, covers=True)
 
 
 def sendable(abilities: VenueAbilities, contract: Contract) -> bool:

@@ -16,7 +16,8 @@ from bullion.hedge.book.position import WorkingCover
 from bullion.hedge.book.profit import Quote
 from bullion.hedge.book.statement import Trade
 from bullion.hedge.contract import Contract
-from bullion.hedge.venue import FIX, as_given
+from bullion.hedge.venue import as_given
+from bullion.hedge.venues import FIX
 from bullion.metals.metal import Metal
 from bullion.metals.pricing import Landed
 from bullion.metals.symbol import Side, Symbol

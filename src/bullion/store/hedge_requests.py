@@ -11,7 +11,8 @@ from bullion.booking.breaks import contradicts, second_execution
 from bullion.booking.hedge_requests import LEASE_US, BookState, Claimed, HedgeBacklog
 from bullion.booking.partial_fills import CHILDREN_MAX, Part, part_of
 from bullion.faults import AlreadyExists, ConstraintViolation, StoreUnavailable
-from bullion.hedge.venue import SIMULATED, Confirmed, Declined, FinalAnswer, PartiallyFilled
+from bullion.hedge.venue import Confirmed, Declined, FinalAnswer, PartiallyFilled
+from bullion.hedge.venues import SIMULATED
 from bullion.orders import life
 from bullion.orders.order import Order
 from bullion.orders.order_id import made_at_us

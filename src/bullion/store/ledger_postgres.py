@@ -12,7 +12,7 @@ from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.environment import TEST
 from bullion.faults import AlreadyExists, StoreUnavailable
-from bullion.hedge.venue import SIMULATED
+from bullion.hedge.venues import SIMULATED
 from bullion.orders.life import hidden
 
 from . import order_rows, prepared_queries
@@ -37,13 +37,13 @@ class PostgresLedger:
         """`holder` (the node that handles them) and `venue` are recorded with hedge requests."""
         self._engine = engine
         self._sums = BlockSums(engine)
-        self._lookups = KeyLookups(lambda: engine.primary)
+        self._lookups = KeyLookups(lambda: engine.failovers)
         self._holder = holder
         self._venue = venue
 
     @property
-    def primary(self) -> int:
-        return self._engine.primary
+    def failovers(self) -> int:
+        return self._engine.failovers
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         found = await self._engine.statement("books_to_decide", book_ids)
@@ -138,8 +138,8 @@ class PostgresLedger:
                 plan.after.order_count,
                 plan.after.last_order_at_us,
                 [
-                    order_rows.order_values(
-                        order, anatomies.setdefault(order.price_anatomy, len(anatomies) + 1)
+                    order_rows.order_values_with(
+                        anatomies.setdefault(order.price_anatomy, len(anatomies) + 1), order
                     )
                     for order in plan.orders
                 ],

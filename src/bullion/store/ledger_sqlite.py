@@ -12,7 +12,7 @@ from bullion.booking.house_book import IN_BOOK
 from bullion.booking.ledger import BookResult, Planner, Recorded
 from bullion.events.sequence import HIDDEN
 from bullion.faults import StoreUnavailable
-from bullion.hedge.venue import SIMULATED
+from bullion.hedge.venues import SIMULATED
 from bullion.orders.life import hidden
 from bullion.orders.order import Order
 
@@ -35,8 +35,8 @@ class SqliteLedger:
         self._venue = venue
 
     @property
-    def primary(self) -> int:
-        return self._engine.primary
+    def failovers(self) -> int:
+        return self._engine.failovers
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         return await self._engine.run_in_reader("books", lambda connection: _books(connection, book_ids))

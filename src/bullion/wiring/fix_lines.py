@@ -18,7 +18,6 @@ from bullion.hedge.fix.profile import Line
 from bullion.hedge.fix.schedule import Schedule
 from bullion.hedge.fix.venue import FixVenue
 from bullion.hedge.venue import (
-    FIX,
     HedgeRequest,
     ListedExecution,
     OutcomeReport,
@@ -27,7 +26,7 @@ from bullion.hedge.venue import (
     Tradeability,
     VenueUnreachable,
 )
-from bullion.hedge.venues import abilities_of
+from bullion.hedge.venues import FIX, abilities_of
 from bullion.market_file import MarketSettings
 from bullion.store.fix_lines import StoredLines
 from bullion.store.line_records import StoredLineRecords

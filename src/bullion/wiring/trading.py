@@ -22,7 +22,8 @@ from bullion.environment import Environment
 from bullion.hedge.by_hand import VenueByHand
 from bullion.hedge.contract import Contract
 from bullion.hedge.simulated import SimulatedVenue
-from bullion.hedge.venue import BY_HAND, FIX, Venue
+from bullion.hedge.venue import Venue
+from bullion.hedge.venues import BY_HAND, FIX
 from bullion.hedge.watch import VenueWatch
 from bullion.market_file import read_market_file
 from bullion.metals.metal import Metal

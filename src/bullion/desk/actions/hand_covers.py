@@ -6,7 +6,8 @@ from bullion.booking.partial_fills import LAST_CHILD, Part, child_id
 from bullion.desk.bodies import ConfirmBody
 from bullion.desk.problems import invalid_field
 from bullion.hedge.simulated import REFUSED
-from bullion.hedge.venue import BY_HAND, Fill
+from bullion.hedge.venue import Fill
+from bullion.hedge.venues import BY_HAND
 from bullion.metals.fine_weight import fine_mg
 from bullion.metals.rounding import half_up
 from bullion.metals.rupees import paise

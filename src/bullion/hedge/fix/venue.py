@@ -15,7 +15,6 @@ import msgspec
 from bullion.faults import StoreFault
 from bullion.hedge.contract import Contract
 from bullion.hedge.venue import (
-    FIX,
     Declined,
     Duplicate,
     HedgeRequest,
@@ -26,9 +25,9 @@ from bullion.hedge.venue import (
     Tradeability,
     Unconfirmed,
     UnknownOrder,
-    VenueAbilities,
     VenueUnreachable,
 )
+from bullion.hedge.venues import FIX, abilities_of
 
 from .order_effects import LineOrder
 from .order_factory import OrderFactory, Reference
@@ -45,7 +44,7 @@ _CLAIM_S_MAX = 2.0
 
 
 class FixVenue(ReportHandler):
-    abilities = VenueAbilities(FIX, partial=True, covers=True)
+    abilities = abilities_of(FIX)
 
     def __init__(
         self,
