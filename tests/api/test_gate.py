@@ -248,7 +248,7 @@ async def test_reads_pass_when_calls_cannot_be_counted() -> None:
     fixture = Fixture()
     gate = fixture.make_gate(Broken())
     caller = await fixture.call(fixture.key(), gate)
-    assert caller.standing is None
+    assert caller.budget_state is None
     assert await fixture.code("rubbish", gate) == "malformed_credential"
 
 

@@ -176,8 +176,8 @@ class Between:
     poison_fault: Exception | None = None
 
     @property
-    def primary(self) -> int:
-        return self.inner.primary
+    def failovers(self) -> int:
+        return self.inner.failovers
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]:
         await _next(self.before_books)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 @dataclass
 class Store:
-    primary: int = 0
+    failovers: int = 0
     versions: dict[int, int] = field(default_factory=lambda: {1: 1, 2: 1, 3: 1})
     reads: list[list[int]] = field(default_factory=list)
 

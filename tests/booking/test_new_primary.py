@@ -165,7 +165,7 @@ async def test_an_event_does_not_tell_of_an_order_that_was_lost(
     engine, book = node.engine, failover.book
     assert isinstance(engine, PostgresEngine)
     events = StoredEvents(engine, 30, node.catalogue.now_us)
-    events.recent = RecentOrders(lambda _: True, primary=lambda: engine.primary)
+    events.recent = RecentOrders(lambda _: True, failovers=lambda: engine.failovers)
     lost = await node.place(book, "lost", asked("buy", 50_000))
     assert isinstance(lost, Booked)
     events.recent.add(lost.order)

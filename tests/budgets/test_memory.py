@@ -136,7 +136,7 @@ def test_twenty_failures_throttle_an_address_and_a_throttled_call_counts_nothing
         throttled = take(limiter, Charge("reads", 5, 60), failed=failed)
         assert isinstance(throttled, Throttled)
         assert throttled.retry_after_s == 30
-        assert throttled.standing.remaining == 0
+        assert throttled.budget_state.remaining == 0
     assert limiter.throttled(NOBODY) is not None
     assert limiter.throttled(Charge("failures 127.0.0.2", 20, 60)) is None
     clock.pass_s(30)

@@ -131,7 +131,7 @@ async def test_calls_counted_by_a_clock_that_was_ahead_refuse_for_one_window_at_
     outcome = await take(limiter)
     assert isinstance(outcome, Exceeded)
     assert outcome.retry_after_s <= 60
-    assert outcome.standing.reset_s <= 60
+    assert outcome.budget_state.reset_s <= 60
 
 
 async def test_calls_of_a_clock_that_was_ahead_do_not_hide_behind_others(

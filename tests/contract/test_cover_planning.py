@@ -493,7 +493,7 @@ async def test_entries_that_a_new_primary_lacks_do_not_make_a_book_older(
     began_us = await engine.read("ages", read)
     # The server that takes over has later deals in their places.
     await covered.dealings.rows("UPDATE book_entries SET at_us = at_us + 1000000")
-    monkeypatch.setattr(engine, "primary", engine.primary + 1)
+    monkeypatch.setattr(engine, "failovers", engine.failovers + 1)
     assert await engine.read("ages", read) == began_us + 1_000_000
 
 

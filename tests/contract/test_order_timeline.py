@@ -493,7 +493,7 @@ async def test_a_primary_that_lacks_the_last_changes_is_counted_anew(
             await rows(
                 engine, "UPDATE orders SET status = $1 WHERE id = $2", each.order.status, each.order.id
             )
-    monkeypatch.setattr(engine, "primary", engine.primary + 1)
+    monkeypatch.setattr(engine, "failovers", engine.failovers + 1)
     await fixture.check(20)
     async with asyncio.timeout(10):
         await fixture.timeline.update()

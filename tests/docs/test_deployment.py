@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bullion import serve
-from bullion.api import charges, event_stream, gate, open_streams
+from bullion.api import event_stream, gate, open_streams, rate_limits
 from bullion.api.wire.events import WAIT_S_MAX
 from bullion.booking import hedge_requests, hedging, queue, verify
 from bullion.budgets import redis_link
@@ -132,7 +132,7 @@ def test_how_long_memory_is_believed() -> None:
 def test_the_numbers_of_streams() -> None:
     words = section("Reverse proxy").partition("### Streams")[2]
     assert f"may have {Settings().streams_per_key} streams open" in words
-    assert f"open {charges.STREAMS_PER_MINUTE} in a minute" in words
+    assert f"open {rate_limits.STREAMS_PER_MINUTE} in a minute" in words
     assert f"longer than {open_streams.HEARTBEAT_S:g} seconds" in words
     assert f"unread for {GuardedProtocol.WRITE_SECONDS:g} seconds" in words
     assert event_stream._PAUSE_S * 5 == 1

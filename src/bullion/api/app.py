@@ -15,9 +15,9 @@ from bullion.web.response import Receive, Response
 from bullion.web.response import Scope as AsgiScope
 from bullion.web.router import Router
 
-from .charges import rate_limit_lines
 from .gate import Gate
 from .public_rates import PublicRatePages
+from .rate_limits import limit_lines
 from .request import Request
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -74,8 +74,8 @@ class TradingApi(HttpApp):
             endpoint.scope,
             opens_stream=endpoint.opens_stream,
         )
-        if caller.standing is not None:
-            call.header_lines = rate_limit_lines(caller.standing)
+        if caller.budget_state is not None:
+            call.header_lines = limit_lines(caller.budget_state)
         request = Request(call, caller, scope, receive, headers, found.params)
         if caller.scenario and endpoint.simulate is not None:
             return await endpoint.simulate(request)

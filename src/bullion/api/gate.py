@@ -47,7 +47,7 @@ from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
 from bullion.web.headers import HeaderValues
 
-from . import charges
+from . import rate_limits
 from .hosts import host_name
 
 _NO_HOST = (b"",)
@@ -63,7 +63,7 @@ class Caller(msgspec.Struct):
     key: Key
     account: Account
     switches: Switches
-    standing: BudgetState | None
+    budget_state: BudgetState | None
     """The budget with the fewest calls left; None if calls could not be counted."""
     scenario: Sequence[bytes] = ()
     """The values of `X-Bullion-Scenario`, which only the test environment uses."""
@@ -101,7 +101,7 @@ class Gate:
         switches = self.catalogue.switches_of(broker)
         if switches.moved:
             raise RefusalError(_unavailable(environment, scope))
-        failures = charges.failure(call.address, switches.budgets.failed_auth_per_minute)
+        failures = rate_limits.failure(call.address, switches.budgets.failed_auth_per_minute)
         text = _check_key_text(read_key(headers.get(b"x-api-key", ())), broker, environment)
         if isinstance(text, RefusalCode):
             await self._count(failures, failed=True)
@@ -117,10 +117,12 @@ class Gate:
         if refusal is not None:
             await self._count(failures, failed=False)
             raise RefusalError(refusal, scope_message(refusal, scope))
-        standing: BudgetState | None = None
+        budget_state: BudgetState | None = None
         try:
-            budgets = charges.stream(key.key_id) if opens_stream else _charged(key, account, switches, scope)
-            standing = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
+            budgets = (
+                rate_limits.stream(key.key_id) if opens_stream else _charged(key, account, switches, scope)
+            )
+            budget_state = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
         except LimiterUnavailable:
             if scope is ORDERS_WRITE:
                 raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
@@ -129,7 +131,7 @@ class Gate:
         if other_hash is not None and key.secret_hash == other_hash:
             self.record_other_hash(key.key_id, other_hash, secret_hash)
         scenario = headers.get(b"x-bullion-scenario", ())
-        return Caller(key, account, switches, standing, scenario, None if key.has_end else serial)
+        return Caller(key, account, switches, budget_state, scenario, None if key.has_end else serial)
 
     def still_admitted(self, account_id: int, serial: int | None) -> Account | None:
         """The account of a caller who was admitted with that serial, if nothing can have changed since."""
@@ -154,7 +156,7 @@ class Gate:
     async def count_failure(self, call: Call, caller: Caller) -> None:
         """Count a failed authentication of a caller who was let through and whose key was refused later."""
         await self._count(
-            charges.failure(call.address, caller.switches.budgets.failed_auth_per_minute), failed=True
+            rate_limits.failure(call.address, caller.switches.budgets.failed_auth_per_minute), failed=True
         )
 
     async def _key(
@@ -215,19 +217,19 @@ def _tightest(outcome: Allowed | Throttled | Exceeded) -> BudgetState | None:
         return outcome.tightest
     if isinstance(outcome, Throttled):
         raise _throttled(outcome)
-    raise _over_budget(RATE_LIMITED, outcome.standing, outcome.retry_after_s)
+    raise _over_budget(RATE_LIMITED, outcome.budget_state, outcome.retry_after_s)
 
 
 def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
     """The budgets that a call is charged to."""
     budgets = switches.budgets
     if scope is not ORDERS_WRITE:
-        return charges.read(key.key_id, budgets.reads_per_minute)
+        return rate_limits.read(key.key_id, budgets.reads_per_minute)
     of_key = (budgets.orders_per_minute, budgets.orders_per_10_seconds)
     if key.environment is PRODUCTION:
         name = (account.broker, account.login_id)
-        return charges.production_order(key.key_id, name, *of_key, budgets.account_orders_per_minute)
-    return charges.order(key.key_id, *of_key)
+        return rate_limits.production_order(key.key_id, name, *of_key, budgets.account_orders_per_minute)
+    return rate_limits.order(key.key_id, *of_key)
 
 
 def _unavailable(environment: Environment, scope: Scope) -> RefusalCode:
@@ -268,8 +270,8 @@ def scope_message(refusal: RefusalCode, scope: Scope) -> str | None:
 
 
 def _throttled(throttled: Throttled) -> RefusalError:
-    return _over_budget(AUTH_THROTTLED, throttled.standing, throttled.retry_after_s)
+    return _over_budget(AUTH_THROTTLED, throttled.budget_state, throttled.retry_after_s)
 
 
-def _over_budget(refusal: RefusalCode, standing: BudgetState, retry_after_s: int) -> RefusalError:
-    return RefusalError(refusal, retry_after_s=retry_after_s, headers=charges.rate_limit_headers(standing))
+def _over_budget(refusal: RefusalCode, budget_state: BudgetState, retry_after_s: int) -> RefusalError:
+    return RefusalError(refusal, retry_after_s=retry_after_s, headers=rate_limits.limit_headers(budget_state))

@@ -19,12 +19,12 @@ class OrderJsonCache:
 
     def __init__(self) -> None:
         self._json_cache: dict[tuple[int, int], tuple[str, bytes]] = {}
-        self._of_primary = 0
+        self._known_failovers = 0
 
-    def follow(self, primary: int) -> None:
+    def follow(self, failovers: int) -> None:
         """Forget everything if another server has taken over: it may have other orders in the same places."""
-        if primary != self._of_primary:
-            self._of_primary = primary
+        if failovers != self._known_failovers:
+            self._known_failovers = failovers
             self._json_cache.clear()
 
     def add(self, order: Order) -> bytes:

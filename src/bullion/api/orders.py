@@ -120,7 +120,7 @@ class Orders:
 
     async def get_order(self, request: Request) -> Response:
         order_id = _order_id(request)
-        self._json_cache.follow(self._reader.primary)
+        self._json_cache.follow(self._reader.failovers)
         written = self._json_cache.find(book_id_of(request), order_id)
         if written is None:
             written = self._json_cache.add(await self._order(request, order_id))
@@ -136,7 +136,7 @@ class Orders:
         query = read_list_query(request.scope["query_string"], with_status=False)
         book = book_id_of(request)
         ordinals, total = await self._reader.page_ordinals(book, query)
-        self._json_cache.follow(self._reader.primary)
+        self._json_cache.follow(self._reader.failovers)
         written = self._json_cache.find_all(book, ordinals)
         missing = [each for each in ordinals if each not in written]
         if missing:

@@ -38,12 +38,12 @@ from bullion.web.body import read_body
 from bullion.web.response import AbortConnection, Response, header_line, refusal_response
 
 from .app import Handler
-from .charges import rate_limit_lines
 from .gate import scope_message
 from .openapi.endpoint import Endpoint as Described
 from .openapi.endpoints import ENDPOINTS, PLACE_ORDER
 from .order_body import BODY_BYTES_MAX, read_place_order
 from .orders import Orders, book_id_of
+from .rate_limits import limit_lines
 from .request import Request
 from .scenario import HEADER, CallScenarios, Scenario, requestable
 from .tracer import SCENARIO, Tracer
@@ -194,12 +194,12 @@ def _simulated(request: Request, scenario: Scenario, refused: RefusalError | Non
 
 def _budget(request: Request, scenario: Scenario, row: RefusalCode) -> bytes:
     """The rate limit headers that the real refusal would have."""
-    standing, budgets = request.caller.standing, request.caller.switches.budgets
+    budget_state, budgets = request.caller.budget_state, request.caller.switches.budgets
     if row is AUTH_THROTTLED:
         limit = budgets.failed_auth_per_minute
     elif row is RATE_LIMITED:
-        limit = budgets.reads_per_minute if standing is None else standing.limit
+        limit = budgets.reads_per_minute if budget_state is None else budget_state.limit
     else:
         counted = PRECEDENCE[row.code] > PRECEDENCE[RATE_LIMITER_UNAVAILABLE.code]
         return request.call.header_lines if counted else b""
-    return rate_limit_lines(BudgetState(limit, 0, scenario.retry_after_s or 0))
+    return limit_lines(BudgetState(limit, 0, scenario.retry_after_s or 0))

@@ -37,10 +37,10 @@ from bullion.web.body import read_body
 from bullion.web.response import Response, encode_json, json_response
 
 from .app import Handler
-from .charges import rate_limit_headers
 from .gate import scope_message
 from .json_body import BODY_BYTES_MAX
 from .orders import book_id_of
+from .rate_limits import limit_headers
 from .request import Request
 from .webhook_body import read_change, read_create, read_replay
 from .wire import webhooks as wire
@@ -236,7 +236,7 @@ class Webhooks:
                 RATE_LIMITED,
                 f"At most {_TESTS_PER_MINUTE} tests of webhooks a minute are allowed.",
                 retry_after_s=counted.retry_after_s,
-                headers=rate_limit_headers(counted.standing),
+                headers=limit_headers(counted.budget_state),
             )
 
 

@@ -22,7 +22,7 @@ _READS_WITHOUT_CHANGE = 8
 class KnownBooks:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._primary = ledger.primary
+        self._failovers = ledger.failovers
         self._books: dict[int, Book] = {}
         self._shared: dict[int, int] = {}
         """The books that another node changes too, with how many reads are left."""
@@ -70,9 +70,9 @@ class KnownBooks:
 
     def _follow_primary(self) -> bool:
         """Forget everything if another server has taken over. Whether it has."""
-        if self._ledger.primary == self._primary:
+        if self._ledger.failovers == self._failovers:
             return False
-        self._primary = self._ledger.primary
+        self._failovers = self._ledger.failovers
         self._books.clear()
         self._shared.clear()
         return True

@@ -36,7 +36,7 @@ class Ledger(Protocol):
     """Every method may raise StoreFault."""
 
     @property
-    def primary(self) -> int:
+    def failovers(self) -> int:
         """How often another server has taken over as the store. Books that were read before may be gone."""
 
     async def books(self, book_ids: Sequence[int]) -> Mapping[int, Book]: ...

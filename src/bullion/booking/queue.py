@@ -82,7 +82,7 @@ class BookingQueue:
         self._catalogue = catalogue
         self._catalogue_follower = catalogue_follower
         self.counts = BookingCounts()
-        self._of_primary = ledger.primary
+        self._known_failovers = ledger.failovers
         self._slots = BatchSlots(slots, self._start_batches)
         self._batch_max = batch_max
         self._waiting: dict[int, deque[QueueEntry]] = {}
@@ -285,7 +285,7 @@ class BookingQueue:
             if not batch:
                 return deferred, ()
             await self._follow_primary(batch)
-            primary, version = self._of_primary, self._catalogue.version or 0
+            failovers, version = self._known_failovers, self._catalogue.version or 0
             _check_again(batch, self._catalogue.serial)
             if not locked or len({entry.attempt.book_id for entry in batch}) > 1:
                 batch, with_stock = _split_by_stock(batch)
@@ -294,7 +294,7 @@ class BookingQueue:
                     return deferred, ()
             try:
                 plans, recorded = await self._try_to_record(
-                    batch, version, primary, locked=locked or misses >= _OPTIMISTIC_TRIES, again=misses > 0
+                    batch, version, failovers, locked=locked or misses >= _OPTIMISTIC_TRIES, again=misses > 0
                 )
             except _PrimaryReplaced:
                 continue
@@ -321,19 +321,19 @@ class BookingQueue:
 
     async def _follow_primary(self, batch: Sequence[QueueEntry]) -> None:
         """Read the catalogue again, whatever its version, before anything is decided for a new primary."""
-        primary = self._ledger.primary
-        if primary != self._of_primary:
+        failovers = self._ledger.failovers
+        if failovers != self._known_failovers:
             for entry in batch:
                 entry.sent, entry.settled = False, None
             await self._catalogue_follower.catch_up()
-            self._of_primary = primary
+            self._known_failovers = failovers
 
-    def _require_primary(self, primary: int) -> None:
-        if self._ledger.primary != primary:
+    def _require_no_failover(self, failovers: int) -> None:
+        if self._ledger.failovers != failovers:
             raise _PrimaryReplaced
 
     async def _try_to_record(
-        self, batch: Sequence[QueueEntry], version: int, primary: int, *, locked: bool, again: bool
+        self, batch: Sequence[QueueEntry], version: int, failovers: int, *, locked: bool, again: bool
     ) -> tuple[Sequence[Plan], Recorded]:
         """May raise _PrimaryReplaced."""
         by_book: dict[int, list[QueueEntry]] = {}
@@ -353,7 +353,7 @@ class BookingQueue:
             books: Mapping[int, Book], stock: MutableMapping[StockName, int]
         ) -> Sequence[Plan]:
             if _on_event_loop():
-                self._require_primary(primary)
+                self._require_no_failover(failovers)
                 _check_again(batch, self._catalogue.serial)  # The lock may have been waited for.
             return plan(books, stock)
 
@@ -365,12 +365,12 @@ class BookingQueue:
             answer = await record_locked()
         else:
             books = await self._books.for_decision(by_book, again=again)
-            self._require_primary(primary)
+            self._require_no_failover(failovers)
             plans = plan(books, {})
             try:
                 answer = plans, await self._ledger.record(plans, names, version)
             except NotSent:
-                self._require_primary(primary)
+                self._require_no_failover(failovers)
                 answer = await record_locked()
         for entry in batch:
             entry.sent = False

@@ -65,7 +65,7 @@ class ExecutionRecords(Protocol):
     """How far executions were compared, and which of them no order accounts for. May raise StoreFault."""
 
     @property
-    def primary(self) -> int:
+    def failovers(self) -> int:
         """How often another server has taken over as the store, which may lack the last commits."""
 
     async def cursor(self, broker: str) -> str: ...
@@ -107,7 +107,7 @@ class Reconciliation:
         self._answer_cover = answer_cover
         self._cursors: dict[str, str] = {}
         """The store's cursors as this node saw them last. An old cursor only repeats comparisons."""
-        self._of_primary = records.primary
+        self._known_failovers = records.failovers
 
     async def run(self) -> None:
         """Run for as long as the node does."""
@@ -134,9 +134,9 @@ class Reconciliation:
 
     async def reconcile(self, broker: str) -> bool:
         """Compare one page of a broker's executions. Returns whether there may be more."""
-        primary = self._records.primary
-        if primary != self._of_primary:
-            self._of_primary = primary
+        failovers = self._records.failovers
+        if failovers != self._known_failovers:
+            self._known_failovers = failovers
             self._cursors.clear()
         cursor = self._cursors.get(broker)
         if cursor is None:
@@ -153,7 +153,7 @@ class Reconciliation:
         if failed is not None:
             raise failed
         moved = await self._records.move_cursor(broker, cursor, listed[-1].cursor)
-        if moved and self._records.primary == primary:
+        if moved and self._records.failovers == failovers:
             self._cursors[broker] = listed[-1].cursor
         else:
             self._cursors.pop(broker, None)

@@ -34,14 +34,14 @@ class Allowed(msgspec.Struct, frozen=True, gc=False):
 class Throttled(msgspec.Struct, frozen=True):
     """The address has failed too often; nothing was counted."""
 
-    standing: BudgetState
+    budget_state: BudgetState
     retry_after_s: int
 
 
 class Exceeded(msgspec.Struct, frozen=True):
     """A budget has no calls left; nothing was counted."""
 
-    standing: BudgetState
+    budget_state: BudgetState
     retry_after_s: int
 
 

@@ -151,11 +151,11 @@ def _outcome(reply: Any) -> tuple[Allowed | Throttled | Exceeded, int]:
     if verdict == _TAKEN:
         reset_s = -(-reset_us // _US_PER_S)  # As `_seconds` rounds, without a call of it.
         return Allowed(None if limit == -1 else BudgetState(limit, remaining, reset_s)), repaired
-    standing = BudgetState(limit, 0, max(1, _seconds(reset_us)))
+    budget_state = BudgetState(limit, 0, max(1, _seconds(reset_us)))
     if verdict == _THROTTLED:
-        return Throttled(standing, max(1, _seconds(room_us))), repaired
+        return Throttled(budget_state, max(1, _seconds(room_us))), repaired
     if verdict == _EXCEEDED:
-        return Exceeded(standing, max(1, _seconds(room_us))), repaired
+        return Exceeded(budget_state, max(1, _seconds(room_us))), repaired
     raise ValueError(f"not a verdict of the script: {verdict}")
 
 

@@ -19,11 +19,11 @@ class RecentOrders:
         self,
         is_watched: Callable[[int], bool],
         clock_s: Callable[[], float] = monotonic,
-        primary: Callable[[], int] = lambda: 0,
+        failovers: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`primary`: how often another server has taken over as the store, which may lack the last orders."""
-        self._primary = primary
-        self._of_primary = primary()
+        """`failovers`: how often another server has taken over, which may lack the last orders."""
+        self._failovers = failovers
+        self._known_failovers = failovers()
         self._is_watched = is_watched
         self._clock_s = clock_s
         self._new: dict[tuple[int, int], Order] = {}
@@ -47,8 +47,8 @@ class RecentOrders:
 
     def _turn(self) -> None:
         now_s = self._clock_s()
-        if self._primary() != self._of_primary:
-            self._of_primary = self._primary()
+        if self._failovers() != self._known_failovers:
+            self._known_failovers = self._failovers()
             self._new, self._old = {}, {}
         if now_s >= self._turn_at_s or len(self._new) >= _KEPT_MAX:
             # After a quiet time, both are too old.

@@ -13,9 +13,6 @@ import msgspec
 
 from .contract import Contract
 
-SIMULATED, BY_HAND, FIX = "simulated", "desk", "fix"
-"""The venues, by their names in the settings. `bullion.hedge.venues` says what each can do."""
-
 
 class VenueAbilities(msgspec.Struct, frozen=True):
     """What a venue can do. Code outside of the adapters asks this, and not which venue it is."""

@@ -13,7 +13,7 @@ class OrderReader(Protocol):
     """Sees everything that was committed before the call. May raise StoreFault."""
 
     @property
-    def primary(self) -> int:
+    def failovers(self) -> int:
         """How often another server has taken over as the store. Orders that were read before may be gone."""
 
     async def book(self, book_id: int) -> Book: ...

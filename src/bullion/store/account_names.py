@@ -78,10 +78,10 @@ def _rank(name: str, text: str) -> int:
 
 
 class AccountNames:
-    def __init__(self, primary: Callable[[], int]) -> None:
-        """`primary`: how often another server has taken over, which may lack the last accounts."""
-        self._primary = primary
-        self._of_primary = primary()
+    def __init__(self, failovers: Callable[[], int]) -> None:
+        """`failovers`: how often another server has taken over, which may lack the last accounts."""
+        self._failovers = failovers
+        self._known_failovers = failovers()
         self._kept: dict[str, _Names] = {}
 
     async def find(
@@ -109,8 +109,8 @@ class AccountNames:
         return [(names.ids[index], rank == 0) for rank, index in ranked[:limit]]
 
     async def _current(self, transaction: Transaction, broker: str) -> _Names:
-        if self._primary() != self._of_primary:
-            self._of_primary = self._primary()
+        if self._failovers() != self._known_failovers:
+            self._known_failovers = self._failovers()
             self._kept.clear()
         state = await one_row(transaction, "catalogue_state")
         version, kept = state["version"], self._kept.get(broker)

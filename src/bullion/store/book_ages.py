@@ -18,18 +18,18 @@ _Found = tuple[int, int | None]
 
 
 class BookAges:
-    def __init__(self, primary: Callable[[], int] = lambda: 0) -> None:
-        """`primary`: how often another server has taken over, which may lack the last entries."""
-        self._primary = primary
-        self._of_primary = primary()
+    def __init__(self, failovers: Callable[[], int] = lambda: 0) -> None:
+        """`failovers`: how often another server has taken over, which may lack the last entries."""
+        self._failovers = failovers
+        self._known_failovers = failovers()
         self._found: dict[BookName, dict[Age, _Found]] = {}
 
     async def open_since_us(
         self, transaction: Transaction, position: Row, ages: Mapping[str, Age], now_us: int
     ) -> dict[str, int]:
         """By the names in `ages`, without those for which there is nothing to cover."""
-        if self._primary() != self._of_primary:
-            self._of_primary = self._primary()
+        if self._failovers() != self._known_failovers:
+            self._known_failovers = self._failovers()
             self._found.clear()
         name: BookName = (position["broker"], position["metal"])
         known = self._found.get(name, {})

@@ -19,16 +19,16 @@ _KINDS = frozenset({"account", "symbol", "group", "duty", "switches", "broker", 
 class StoreSource:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._of_primary = engine.primary
+        self._known_failovers = engine.failovers
 
     async def wait_for_change(self, timeout_s: float) -> None:
         await self._engine.wait_for_change(timeout_s)
 
     async def changes(self, since: int | None, extra: ExtraReads = NO_EXTRA_READS) -> Changes:
         # Noted from before the read: if another server takes over meanwhile, the next read is whole.
-        primary = self._engine.primary
-        found = await self._changes(since if primary == self._of_primary else None, extra)
-        self._of_primary = primary
+        failovers = self._engine.failovers
+        found = await self._changes(since if failovers == self._known_failovers else None, extra)
+        self._known_failovers = failovers
         return found
 
     async def _changes(self, since: int | None, extra: ExtraReads) -> Changes:

@@ -75,7 +75,7 @@ class StoredCoverPlans:
     def __init__(self, engine: Engine, holder: str) -> None:
         self._engine = engine
         self._holder = holder
-        self._ages = BookAges(lambda: engine.primary)
+        self._ages = BookAges(lambda: engine.failovers)
 
     async def books(self) -> Sequence[BookName]:
         async def body(transaction: Transaction) -> Sequence[Row]:

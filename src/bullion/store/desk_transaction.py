@@ -16,7 +16,7 @@ class DeskCache:
 
     def __init__(self, engine: Engine) -> None:
         self.timeline = OrderTimeline(engine)
-        self.names = AccountNames(lambda: engine.primary)
+        self.names = AccountNames(lambda: engine.failovers)
         self.refusals = RefusalCounts()
         self.channels = Channels()
 

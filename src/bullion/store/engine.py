@@ -33,7 +33,7 @@ class Engine(Protocol):
     """Every method may raise the faults of `bullion.faults`, and no driver's own error."""
 
     @property
-    def primary(self) -> int:
+    def failovers(self) -> int:
         """How often another server has taken over as the primary.
 
         It may lack the last commits of the one before. Then versions are used a second time for something

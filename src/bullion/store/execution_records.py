@@ -26,8 +26,8 @@ class StoredExecutionRecords:
         self._now_us = now_us
 
     @property
-    def primary(self) -> int:
-        return self._engine.primary
+    def failovers(self) -> int:
+        return self._engine.failovers
 
     async def cursor(self, broker: str) -> str:
         row = await self._engine.read(

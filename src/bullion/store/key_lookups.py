@@ -21,10 +21,10 @@ _BOOKS_MAX = 50_000
 
 
 class KeyLookups:
-    def __init__(self, primary: Callable[[], int] = lambda: 0) -> None:
-        """`primary`: how often another server has taken over, which may lack the last commits."""
-        self._primary = primary
-        self._of_primary = primary()
+    def __init__(self, failovers: Callable[[], int] = lambda: 0) -> None:
+        """`failovers`: how often another server has taken over, which may lack the last commits."""
+        self._failovers = failovers
+        self._known_failovers = failovers()
         self._all_until_s = 0.0
         self._without_moves: dict[int, int] = {}
         """The books without price moves, each with the version at which it had none."""
@@ -43,8 +43,8 @@ class KeyLookups:
         )
 
     def may_have_moves(self, plan: Plan) -> bool:
-        if self._primary() != self._of_primary:
-            self._of_primary = self._primary()
+        if self._failovers() != self._known_failovers:
+            self._known_failovers = self._failovers()
             self._without_moves.clear()
         return self._without_moves.get(plan.before.id) != plan.before.version
 

@@ -30,8 +30,8 @@ class StoredOrders:
         )
 
     @property
-    def primary(self) -> int:
-        return self._engine.primary
+    def failovers(self) -> int:
+        return self._engine.failovers
 
     async def book(self, book_id: int) -> Book:
         book = await self._reads.book(book_id)

@@ -70,7 +70,7 @@ class _Spans:
     """Consecutive spans from the first order on. Only appended to, and counted again one by one."""
 
     resets: str
-    primary: int
+    failovers: int
     """How often another server had taken over, which may lack orders and changes that were counted."""
     changes_from_us: int
     """Changes from this time on may be missing in the counts, except for those in `seen`."""
@@ -261,7 +261,7 @@ class OrderTimeline:
             settled = ids_since(now_us - _SETTLED_AFTER_US)
             spans = self._spans
             if spans is None or self._is_outdated(spans, resets) or settled < spans.through:
-                spans = self._spans = _Spans(resets, self._engine.primary, now_us - _CHANGES_KEPT_US)
+                spans = self._spans = _Spans(resets, self._engine.failovers, now_us - _CHANGES_KEPT_US)
             for _ in range(_SPANS_AT_ONCE):
                 end = await transaction.one("timeline_span_end", spans.through, settled, _SPAN)
                 if end is None:
@@ -271,7 +271,7 @@ class OrderTimeline:
             return False
 
     def _is_outdated(self, spans: _Spans, resets: str) -> bool:
-        return spans.resets != resets or spans.primary != self._engine.primary
+        return spans.resets != resets or spans.failovers != self._engine.failovers
 
     async def _is_consistent(self, transaction: Transaction) -> bool:
         spans = self._spans

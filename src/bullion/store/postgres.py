@@ -114,7 +114,7 @@ class PostgresEngine:
         self._hosts = Hosts(url, self._check_timeline, "standby" if standby else "read-write")
         self._fence = TimelineFence()
         self.pool_size = pool_size
-        self.primary = 0
+        self.failovers = 0
         self.conflicts = 0
         """How many transactions were repeated because they conflicted with others."""
         self.on_commit: Callable[[], None] = nothing
@@ -170,7 +170,7 @@ class PostgresEngine:
         connection.timeline = await read_timeline(connection, _CONNECT_TIMEOUT_S)
         if self._fence.admit(connection.timeline):
             _log.warning("primary_changed", timeline=connection.timeline.number)
-            self.primary += 1
+            self.failovers += 1
             if self._pool is not None:
                 self._pool.close_all_but(lambda each: each.timeline == connection.timeline)
 
@@ -368,10 +368,10 @@ class PostgresEngine:
         If the connection is lost while a statement that writes is running, the outcome is unknown. It is not
         sent if another server takes over before, or if it waited longer than `wait_s` for a connection.
         """
-        sent, primary, asked_s = False, self.primary, monotonic()
+        sent, failovers, asked_s = False, self.failovers, monotonic()
         try:
             async with self._connection() as connection:
-                if writes and self.primary != primary:
+                if writes and self.failovers != failovers:
                     raise NotSent("another server has become the primary")
                 if wait_s is not None and monotonic() - asked_s > wait_s:
                     raise NotSent("there was no connection for it")

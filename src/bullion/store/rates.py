@@ -35,17 +35,17 @@ def tick_set(version: int, rows: Sequence[Row]) -> TickSet:
 class StoredRates:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._of_primary = engine.primary
+        self._known_failovers = engine.failovers
 
     async def wait_for_change(self, timeout_s: float) -> None:
         await self._engine.wait_for_change(timeout_s, _LISTENER)
 
     async def ticks(self, since: int | None) -> TickSet:
         # Noted from before the read: if another server takes over meanwhile, the next read is whole.
-        primary = self._engine.primary
-        replaced = primary != self._of_primary
+        failovers = self._engine.failovers
+        replaced = failovers != self._known_failovers
         found = await self._ticks(None if replaced else since)
-        self._of_primary = primary
+        self._known_failovers = failovers
         return msgspec.structs.replace(found, whole=True) if replaced else found
 
     async def _ticks(self, since: int | None) -> TickSet:

@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 
 
 class SqliteEngine:
-    primary = 0
+    failovers = 0
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -203,7 +203,9 @@ async def open_node(
         production = trading.production
         check = ClientOrderCheck(gate, trading.test_market)
         production_check = ClientOrderCheck(gate, trading.market, production.why_closed)
-        stored_events.recent = recent = RecentOrders(watch.is_watched, primary=lambda: store.engine.primary)
+        stored_events.recent = recent = RecentOrders(
+            watch.is_watched, failovers=lambda: store.engine.failovers
+        )
         test_orders = Orders(trading.test_queue, check, reader, tracer, gate, recent)
         test_data = MarketData(catalogue, trading.test_market)
         production_data = MarketData(catalogue, trading.market, production.why_closed)

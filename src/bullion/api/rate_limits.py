@@ -49,12 +49,12 @@ def production_order(
     return (*order(key_id, per_minute, per_10_seconds), of_account)
 
 
-def rate_limit_lines(standing: BudgetState) -> bytes:
+def limit_lines(budget_state: BudgetState) -> bytes:
     """The `RateLimit-*` header lines of a response."""
-    return _RATE_LIMIT_LINES % (standing.limit, standing.remaining, standing.reset_s)
+    return _RATE_LIMIT_LINES % (budget_state.limit, budget_state.remaining, budget_state.reset_s)
 
 
-def rate_limit_headers(standing: BudgetState) -> dict[str, str]:
+def limit_headers(budget_state: BudgetState) -> dict[str, str]:
     """The same headers for a refusal."""
-    values = (standing.limit, standing.remaining, standing.reset_s)
+    values = (budget_state.limit, budget_state.remaining, budget_state.reset_s)
     return dict(zip(_RATE_LIMIT_NAMES, map(str, values), strict=True))
