@@ -39,7 +39,7 @@ _OWN = {"plain_order": _ORDER, "plain_book": _BOOK}
 
 
 class PlainLedger:
-    primary = 0
+    failovers = 0
 
     def __init__(self, engine: StoreEngine) -> None:
         self._engine = engine

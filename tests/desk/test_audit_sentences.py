@@ -27,7 +27,9 @@ def told(action: str, subject: str, before: Any, after: Any) -> str:
 
 def test_an_entry_that_nothing_tells_is_told_by_its_text_and_subject() -> None:
     assert told("of_another_version", "asha", {}, {"odd": 1}) == "of another version: asha"
-    assert told("put_group", "retail", {}, {}) == "set a group: retail, nothing changed"
+    assert told("patch_account", "asha", {"odd": 1}, {"odd": 1}) == (
+        "changed an account: asha, nothing changed"
+    )
 
 
 TERMS = {"buy_premium": "150.00", "sell_premium": "-150.00", "minimum": None, "maximum": None, "step": None}
