@@ -1,6 +1,7 @@
 """The gate when the store cannot be read, and what a call costs it. The store's fault is injected."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ipaddress import ip_network
 
 import pytest
 from msgspec.structs import replace
@@ -8,11 +9,12 @@ from msgspec.structs import replace
 from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.accounts.switches import Switches
+from bullion.api import gate as gate_module
 from bullion.api.gate import Caller, Gate
 from bullion.budgets.limiter import Allowed, Charge, Exceeded, LimiterUnavailable, Throttled
 from bullion.budgets.memory import MemoryLimiter
 from bullion.catalogue.catalogue import Catalogue
-from bullion.catalogue.source import Changes
+from bullion.catalogue.source import Changes, Entry
 from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
 from bullion.keys.hashing import Hasher
@@ -22,10 +24,13 @@ from bullion.keys.text import secret_from, write_key
 from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
+from bullion.web.headers import HeaderValues
+from bullion.web.response import ConnectionMemory
 
 pytestmark = pytest.mark.anyio
 
 S = 1_000_000_000
+PEER = "203.0.113.7"
 HASHER = Hasher(b"a deployment's secret", "keys")
 ACCOUNT = Account(1, "main", "aurum", None, "retail", active=True, api_access=True, production_trading=False)
 
@@ -61,6 +66,8 @@ class Fixture:
         self.used: list[str] = []
         self.looked_up: list[str] = []
         self.arriving: list[Key] = []
+        self.connection: ConnectionMemory = {}
+        """All calls come over one connection."""
         self.limiter = MemoryLimiter(self.clock)
         self.gate = self.make_gate(self.limiter)
         self.catalogue.apply(
@@ -113,12 +120,30 @@ class Fixture:
         scope: Scope = Scope.ACCOUNT_READ,
     ) -> Caller:
         headers = {} if text is None else {b"x-api-key": [text.encode()]}
-        return await (gate or self.gate).admit(Call(b"id", "GET"), headers, "203.0.113.7", environment, scope)
+        return await self.admit(headers, gate, environment, scope)
+
+    async def admit(
+        self,
+        headers: HeaderValues,
+        gate: Gate | None = None,
+        environment: Environment = Environment.TEST,
+        scope: Scope = Scope.ACCOUNT_READ,
+        peer: str = PEER,
+    ) -> Caller:
+        return await (gate or self.gate).admit(
+            Call(b"id", "GET"), headers, peer, environment, scope, connection=self.connection
+        )
 
     async def code(self, text: str | None, gate: Gate | None = None) -> str:
         with pytest.raises(RefusalError) as caught:
             await self.call(text, gate)
         return caught.value.refusal.code
+
+    def change(self, changed: Entry, version: int = 3) -> None:
+        self.catalogue.apply(Changes(version, self.store_now_us(), [changed]), self.clock())
+
+    def stored(self, text: str) -> Key:
+        return self.catalogue.keys[text.split(".")[2]]
 
 
 async def test_a_valid_key_costs_no_read_of_the_store() -> None:
@@ -265,3 +290,111 @@ async def test_expiry_goes_by_the_stores_clock_however_wrong_this_nodes_is() -> 
     await fixture.call(key)
     fixture.clock.now_ns += 1000
     assert await fixture.code(key) == "credential_expired"
+
+
+async def test_what_a_connection_proved_is_used_for_its_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    fixture = Fixture()
+    key = fixture.key()
+    first = await fixture.call(key)
+    monkeypatch.setattr(gate_module, "read_key", None)
+    second = await fixture.call(key)
+    assert (second.key, second.account) == (first.key, first.account)
+    assert first.budget_state is not None
+    assert second.budget_state is not None
+    assert second.budget_state.remaining == first.budget_state.remaining - 1
+    assert len(fixture.used) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda key: replace(key, revoked_at_us=1), "credential_revoked"),
+        (lambda key: replace(key, secret_hash=bytes(32)), "invalid_credential"),
+        (lambda key: replace(key, scopes=frozenset({Scope.ORDERS_READ})), "insufficient_scope"),
+        (lambda key: replace(key, allowed_addresses=(ip_network("192.0.2.0/24"),)), "address_not_allowed"),
+        (lambda _: replace(ACCOUNT, api_access=False), "api_access_disabled"),
+        (lambda _: replace(ACCOUNT, active=False), "account_inactive"),
+    ],
+)
+@pytest.mark.parametrize("version", [1, 3], ids=["same version", "new version"])
+async def test_a_change_ends_what_a_connection_proved(
+    change: Callable[[Key], Entry], code: str, version: int
+) -> None:
+    """Without a new version, what changes was read for a call: memory did not hold it."""
+    fixture = Fixture()
+    key = fixture.key()
+    await fixture.call(key)
+    fixture.change(change(fixture.stored(key)), version)
+    fixture.arriving.append(fixture.stored(key))
+    assert await fixture.code(key) == code
+
+
+async def test_a_connection_is_not_let_in_by_switches_of_before() -> None:
+    fixture = Fixture()
+    key = fixture.key()
+    await fixture.call(key)
+    fixture.change(Switches("main", moved=True))
+    assert await fixture.code(key) == "service_unavailable"
+
+
+async def test_a_connection_proves_nothing_for_another_call() -> None:
+    """A proxy sends the calls of many clients over one connection."""
+    fixture = Fixture()
+    key, other = fixture.key(), fixture.key()
+    await fixture.call(key)
+    assert (await fixture.call(other)).key is fixture.stored(other)
+    await fixture.call(key)
+    wrong = key[:-51] + other[-51:]
+    assert await fixture.code(wrong) == "invalid_credential"
+    assert await fixture.code(None) == "missing_credential"
+    sent = key.encode()
+    for headers in (
+        {b"x-api-key": [sent, sent]},
+        {b"x-api-key": [sent + b"0"]},
+        {b"x-api-key": [sent], b"host": [b"other.example"]},
+    ):
+        fixture.catalogue.hosts["other.example"] = "other"
+        with pytest.raises(RefusalError):
+            await fixture.admit(headers)
+    with pytest.raises(RefusalError, match="wrong_environment"):
+        await fixture.call(key, environment=Environment.PRODUCTION)
+    assert await fixture.call(key)
+
+
+async def test_a_connection_is_let_in_from_the_address_it_names_now() -> None:
+    fixture = Fixture()
+    gate = Gate(
+        fixture.catalogue,
+        fixture.look_up,
+        fixture.limiter,
+        HASHER,
+        SourceAddress([ip_network(f"{PEER}/32")]),
+        "main",
+        fixture.used.append,
+    )
+    text = fixture.key()
+    limited = replace(fixture.stored(text), allowed_addresses=(ip_network("192.0.2.1/32"),))
+    fixture.catalogue.keys[limited.key_id] = limited
+    headers = {b"x-api-key": [text.encode()], b"x-forwarded-for": [b"192.0.2.1"]}
+    await fixture.admit(headers, gate)
+    with pytest.raises(RefusalError, match="address_not_allowed"):
+        await fixture.admit({**headers, b"x-forwarded-for": [b"192.0.2.2"]}, gate)
+    with pytest.raises(RefusalError, match="address_not_allowed"):
+        await fixture.admit(headers, gate, peer="203.0.113.8")
+
+
+async def test_a_connection_is_throttled_with_its_address() -> None:
+    fixture = Fixture()
+    key = fixture.key()
+    await fixture.call(key)
+    for _ in range(Switches("main").budgets.failed_auth_per_minute + 1):
+        with pytest.raises(RefusalError):
+            await fixture.call("rubbish")
+    assert await fixture.code(key) == "auth_throttled"
+
+
+async def test_what_a_connection_proved_is_not_told() -> None:
+    fixture = Fixture()
+    key = fixture.key()
+    await fixture.call(key)
+    assert key[-51:] not in repr(fixture.connection)

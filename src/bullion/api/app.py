@@ -11,7 +11,7 @@ from bullion.web.calls import Call, CallLog
 from bullion.web.headers import values_by_name
 from bullion.web.health import Checks, health_pages
 from bullion.web.http_app import HttpApp, PublicPage, answer_public_page
-from bullion.web.response import Receive, Response
+from bullion.web.response import Receive, Response, connection_memory
 from bullion.web.response import Scope as AsgiScope
 from bullion.web.router import Router
 
@@ -73,6 +73,7 @@ class TradingApi(HttpApp):
             endpoint.environment,
             endpoint.scope,
             opens_stream=endpoint.opens_stream,
+            connection=connection_memory(scope),
         )
         if caller.budget_state is not None:
             call.header_lines = limit_lines(caller.budget_state)

@@ -46,6 +46,7 @@ from bullion.refusals.refusal import RefusalCode, RefusalError
 from bullion.web.address import SourceAddress
 from bullion.web.calls import Call
 from bullion.web.headers import HeaderValues
+from bullion.web.response import ConnectionMemory
 
 from . import rate_limits
 from .hosts import host_name
@@ -55,6 +56,15 @@ _SECOND_LOOK_S = 1.0
 """How long the second look-up of a key, in the store, may take."""
 MEMORY_AGE_NS_MAX = 30_000_000_000
 """How long calls are answered from memory while the store cannot be reached."""
+
+
+_ADMISSION = "admission"
+
+Said = tuple[
+    Sequence[bytes] | None, Sequence[bytes] | None, Sequence[bytes] | None, str, Environment, Scope, bool
+]
+"""What a call says of itself: the values of its headers with the key, the host and the proxies that it came
+through, its peer, its environment and scope, and whether it opens a stream."""
 
 
 class Caller(msgspec.Struct):
@@ -69,6 +79,32 @@ class Caller(msgspec.Struct):
     """The values of `X-Bullion-Scenario`, which only the test environment uses."""
     admitted_serial: int | None = None
     """The catalogue's serial that the caller was admitted with. None if the key expires, or is replaced."""
+
+
+class Admission(msgspec.Struct):
+    """What the key of a call, and where it came from, led to. It holds until the catalogue changes."""
+
+    said: Said
+    """What the call said of itself."""
+    serial: int
+    """The catalogue's serial before it was read."""
+    key: Key
+    account: Account
+    switches: Switches
+    address: str
+    failures: Charge
+    charges: tuple[Charge, ...]
+    secret_hash: bytes
+    other_hash: bytes | None
+    """With the other secret of the deployment, while that is exchanged."""
+
+    def __repr__(self) -> str:
+        return f"Admission({self.key.key_id}, …)"  # `said` has the key's secret.
+
+    @property
+    def lasting(self) -> bool:
+        """Whether nothing but a change of the catalogue can end it."""
+        return self.other_hash is None and not self.key.has_end
 
 
 @dataclass(frozen=True)
@@ -93,8 +129,57 @@ class Gate:
         scope: Scope,
         *,
         opens_stream: bool = False,
+        connection: ConnectionMemory | None = None,
     ) -> Caller:
-        """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order."""
+        """Return the caller or raise RefusalError. A call with `orders:write` is counted as an order.
+
+        Calls of one connection mostly say the same of themselves: then its last admission is used again.
+        """
+        said = (
+            headers.get(b"x-api-key"),
+            headers.get(b"host"),
+            headers.get(b"x-forwarded-for"),
+            peer,
+            environment,
+            scope,
+            opens_stream,
+        )
+        admission = None if connection is None else connection.get(_ADMISSION)
+        if admission is None or not self._holds(admission, said):
+            admission = await self._identify(call, headers, said)
+            if connection is not None and admission.lasting:
+                connection[_ADMISSION] = admission
+        key = admission.key
+        call.address, call.key_id = admission.address, key.key_id
+        budget_state: BudgetState | None = None
+        try:
+            outcome = await self.limiter.take(admission.failures, failed=False, charges=admission.charges)
+            budget_state = _tightest(outcome)
+        except LimiterUnavailable:
+            if scope is ORDERS_WRITE:
+                raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
+            # Reads pass uncounted rather than fail.
+        self.record_key_use(key.key_id)
+        if admission.other_hash is not None and key.secret_hash == admission.other_hash:
+            self.record_other_hash(key.key_id, admission.other_hash, admission.secret_hash)
+        serial = None if key.has_end else admission.serial
+        scenario = headers.get(b"x-bullion-scenario", ())
+        return Caller(key, admission.account, admission.switches, budget_state, scenario, serial)
+
+    def _holds(self, admission: Admission, said: Said) -> bool:
+        """Whether a call that says this of itself would be admitted in the same way."""
+        catalogue, key = self.catalogue, admission.key
+        return (
+            admission.serial == catalogue.serial
+            and admission.said == said
+            and catalogue.keys.get(key.key_id) is key
+            and catalogue.accounts.get(key.account_id) is admission.account
+            and not catalogue.older_than(MEMORY_AGE_NS_MAX)
+        )
+
+    async def _identify(self, call: Call, headers: HeaderValues, said: Said) -> Admission:
+        """Check everything but the budgets. Raises RefusalError."""
+        *_, peer, environment, scope, opens_stream = said
         call.address = self.addresses.source(peer, headers.get(b"x-forwarded-for", ()))
         serial, host = self.catalogue.serial, headers.get(b"host", _NO_HOST)[-1]
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
@@ -117,21 +202,19 @@ class Gate:
         if refusal is not None:
             await self._count(failures, failed=False)
             raise RefusalError(refusal, scope_message(refusal, scope))
-        budget_state: BudgetState | None = None
-        try:
-            budgets = (
-                rate_limits.stream(key.key_id) if opens_stream else _charged(key, account, switches, scope)
-            )
-            budget_state = _tightest(await self.limiter.take(failures, failed=False, charges=budgets))
-        except LimiterUnavailable:
-            if scope is ORDERS_WRITE:
-                raise RefusalError(RATE_LIMITER_UNAVAILABLE) from None
-            # Reads pass uncounted rather than fail.
-        self.record_key_use(key.key_id)
-        if other_hash is not None and key.secret_hash == other_hash:
-            self.record_other_hash(key.key_id, other_hash, secret_hash)
-        scenario = headers.get(b"x-bullion-scenario", ())
-        return Caller(key, account, switches, budget_state, scenario, None if key.has_end else serial)
+        stream = rate_limits.stream(key.key_id) if opens_stream else None
+        return Admission(
+            said=said,
+            serial=serial,
+            key=key,
+            account=account,
+            switches=switches,
+            address=call.address,
+            failures=failures,
+            charges=stream or _charges(key, account, switches, scope),
+            secret_hash=secret_hash,
+            other_hash=other_hash,
+        )
 
     def still_admitted(self, account_id: int, serial: int | None) -> Account | None:
         """The account of a caller who was admitted with that serial, if nothing can have changed since."""
@@ -220,7 +303,7 @@ def _tightest(outcome: Allowed | Throttled | Exceeded) -> BudgetState | None:
     raise _over_budget(RATE_LIMITED, outcome.budget_state, outcome.retry_after_s)
 
 
-def _charged(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
+def _charges(key: Key, account: Account, switches: Switches, scope: Scope) -> tuple[Charge, ...]:
     """The budgets that a call is charged to."""
     budgets = switches.budgets
     if scope is not ORDERS_WRITE:

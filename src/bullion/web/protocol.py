@@ -47,7 +47,7 @@ from .framing import split_target
 from .hand_over import HandOver
 from .health import DRAIN
 from .request_reader import RequestReader
-from .response import EXCHANGE, Scope, new_request_id, refusal_response
+from .response import CONNECTION, EXCHANGE, ConnectionMemory, Scope, new_request_id, refusal_response
 from .write_batch import BatchedWriter
 
 _ASGI = {"version": "3.0", "spec_version": "2.3"}
@@ -96,6 +96,7 @@ class GuardedProtocol(asyncio.Protocol):
         self._exchange: Exchange | None = None
         """The latest request."""
         self._stream: EventStream | None = None
+        self._memory: ConnectionMemory = {}
         self._held = b""
         """Bytes that arrived after that request, before its response was complete."""
         self._discarded = 0
@@ -294,7 +295,7 @@ class GuardedProtocol(asyncio.Protocol):
             "headers": reader.headers,
             "client": self._client,
             "server": self._server,
-            "extensions": {EXCHANGE: exchange},
+            "extensions": {EXCHANGE: exchange, CONNECTION: self._memory},
         }
         self._exchange = exchange
         self._deadline.due = NEVER

@@ -36,6 +36,10 @@ _EVENT_STREAM: Headers = (
 
 EXCHANGE = "bullion.exchange"
 """In `scope["extensions"]` of our own connection: what ASGI messages cannot do, or not as fast."""
+CONNECTION = "bullion.connection"
+"""There too: what the application remembers from one call of the connection to the next."""
+
+ConnectionMemory = dict[str, Any]
 
 
 class FastExchange(Protocol):
@@ -52,6 +56,11 @@ class FastExchange(Protocol):
 def fast_exchange(scope: Scope) -> FastExchange | None:
     extensions = scope.get("extensions")
     return extensions.get(EXCHANGE) if extensions else None
+
+
+def connection_memory(scope: Scope) -> ConnectionMemory | None:
+    extensions = scope.get("extensions")
+    return extensions.get(CONNECTION) if extensions else None
 
 
 encode_json = msgspec.json.Encoder().encode
