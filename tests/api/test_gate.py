@@ -139,7 +139,7 @@ class Fixture:
             await self.call(text, gate)
         return caught.value.refusal.code
 
-    def change(self, changed: Entry, version: int = 3) -> None:
+    def apply(self, changed: Entry, version: int = 3) -> None:
         self.catalogue.apply(Changes(version, self.store_now_us(), [changed]), self.clock())
 
     def stored(self, text: str) -> Key:
@@ -324,7 +324,7 @@ async def test_a_change_ends_what_a_connection_proved(
     fixture = Fixture()
     key = fixture.key()
     await fixture.call(key)
-    fixture.change(change(fixture.stored(key)), version)
+    fixture.apply(change(fixture.stored(key)), version)
     fixture.arriving.append(fixture.stored(key))
     assert await fixture.code(key) == code
 
@@ -333,7 +333,7 @@ async def test_a_connection_is_not_let_in_by_switches_of_before() -> None:
     fixture = Fixture()
     key = fixture.key()
     await fixture.call(key)
-    fixture.change(Switches("main", moved=True))
+    fixture.apply(Switches("main", moved=True))
     assert await fixture.code(key) == "service_unavailable"
 
 
@@ -358,7 +358,7 @@ async def test_a_connection_proves_nothing_for_another_call() -> None:
             await fixture.admit(headers)
     with pytest.raises(RefusalError, match="wrong_environment"):
         await fixture.call(key, environment=Environment.PRODUCTION)
-    assert await fixture.call(key)
+    assert (await fixture.call(key)).key is fixture.stored(key)
 
 
 async def test_a_connection_is_let_in_from_the_address_it_names_now() -> None:
