@@ -28,7 +28,7 @@ def test_an_action_is_declared_whole(name: str) -> None:
     assert len(action.path_names) == len(action.path_parameters)
     assert (action.changes is not None) == (action.method == "PATCH")
     assert ("confirm" in action.query) == bool(action.moves_prices)
-    assert action.put_back is None or action.moves_prices
+    assert action.undo is None or action.moves_prices
     for parameter in action.query.keys() - {"confirm"}:
         assert action.takes(parameter) or action.takes("filters")
 

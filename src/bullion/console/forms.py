@@ -239,8 +239,8 @@ class Dialog:
     """Between the text and the fields, such as a table."""
     previews: bool = True
     """Whether it shows the action's preview."""
-    goes_back: bool = False
-    """It follows another dialog, and its first button goes back there instead of closing."""
+    has_back: bool = False
+    """Its first button goes back to the dialog before it, instead of closing."""
 
 
 def dialog_html(dialog: Dialog, fields: Sequence[Child]) -> Html:
@@ -255,7 +255,7 @@ def dialog_html(dialog: Dialog, fields: Sequence[Child]) -> Html:
         el(
             "div",
             el("button", "Go back and correct", type="button", data_back=True)
-            if dialog.goes_back
+            if dialog.has_back
             else el("button", "Cancel", type="button", data_close=True),
             el("button", dialog.confirm, type="submit", class_="danger" if dialog.danger else "primary"),
             class_="buttons",

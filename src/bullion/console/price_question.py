@@ -63,7 +63,7 @@ def price_question(refused: PricesUnconfirmed, form: Mapping[str, str]) -> Dialo
         values={**sent, _CONFIRM.name: refused.fields["fingerprint"], _LOSS.name: loss},
         details=price_table(rows, refused.fields.get("preview_left_out", 0)),
         previews=False,
-        goes_back=True,
+        has_back=True,
     )
 
 

@@ -111,12 +111,12 @@ class Desk:
         catalogue: bool = True,
         only_if: OnlyIf | None = None,
         entry: str | None = None,
-        goes_back: bool = False,
+        undoes: bool = False,
     ) -> View:
         """Do `work` and record it in the trail of `broker` (the actor's own unless named), or do neither.
 
         Where the action may move prices, neither is done before its problems are confirmed: see
-        `price_guard`. The answer then has the prices that it moves. `goes_back`: to earlier prices.
+        `price_guard`. The answer then has the prices that it moves. `undoes`: it brings earlier prices back.
 
         `catalogue`: whether to move the catalogue's version, after which nodes read the configuration anew
         and check again all orders that they have in hand. Not for a change of one order. `entry` is the
@@ -134,7 +134,7 @@ class Desk:
             prices = list(done.prices)
             if old is not None:
                 prices += moved_prices(old, await read_snapshot(records, trail, old))
-            if goes_back:
+            if undoes:
                 prices = without_moves(prices)
             confirmed = self._confirmed(trail, action, prices, done.starts_from)
             await require_here(records, trail)

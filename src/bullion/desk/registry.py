@@ -25,7 +25,7 @@ from .desk import ChangeResult, Desk, View, require
 
 Work = Callable[..., Awaitable[Any]]
 F = TypeVar("F", bound=Work)
-PutBack = Callable[[Records, str, str, View], Awaitable[ChangeResult]]
+Undo = Callable[[Records, str, str, View], Awaitable[ChangeResult]]
 """Puts the earlier state of something back, given its broker and its name."""
 
 
@@ -63,7 +63,7 @@ class Action:
     """The body type of which it takes single fields."""
     moves_prices: bool | frozenset[str]
     """Whether it may move what clients pay; or only with one of these fields."""
-    put_back: PutBack | None
+    undo: Undo | None
     """Takes a change back; None: it cannot be."""
     reads_market: bool
     """Whether its command needs the memory of a node, with rates and the venue's answers."""
@@ -134,7 +134,7 @@ def action(
     question: str | None = None,
     query: Mapping[str, Option] | None = None,
     moves_prices: bool | Iterable[str] = False,
-    put_back: PutBack | None = None,
+    undo: Undo | None = None,
     reads_market: bool = False,
 ) -> Callable[[F], F]:
     """Declare an action. Its function then checks the role and the body before it does anything.
@@ -165,7 +165,7 @@ def action(
                 action=declared.name,
                 sent=declared.sent(arguments),
                 confirm=confirm,
-                can_undo=put_back is not None,
+                can_undo=undo is not None,
             )
             return await work(doing, actor, *arguments, **named)
 
@@ -189,7 +189,7 @@ def action(
             body=hints.get("body"),
             changes=None if changes is None else get_args(changes)[0],
             moves_prices=moves_prices if isinstance(moves_prices, bool) else frozenset(moves_prices),
-            put_back=put_back,
+            undo=undo,
             reads_market=reads_market,
         )
 

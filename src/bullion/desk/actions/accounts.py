@@ -61,7 +61,7 @@ async def create_account(desk: Desk, actor: Actor, body: NewAccountBody) -> View
     return await desk.change(actor, body.login_id, work)
 
 
-async def _put_back(records: Records, broker: str, login_id: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, login_id: str, earlier: View) -> ChangeResult:
     return await _change(records, broker, login_id, lambda _: convert(_settable(earlier), AccountBody))
 
 
@@ -72,7 +72,7 @@ async def _put_back(records: Records, broker: str, login_id: str, earlier: View)
     tell=tell_account,
     command="accounts set",
     moves_prices=["group"],
-    put_back=_put_back,
+    undo=_undo,
 )
 async def patch_account(
     desk: Desk, actor: Actor, login_id: str, changes: Changes[AccountBody], *, only_if: OnlyIf | None = None

@@ -28,7 +28,7 @@ _RECENT_US = 60_000_000
 """How far the clocks of nodes, which order times come from, may be behind."""
 
 
-async def _put_back(records: Records, broker: str, name: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, name: str, earlier: View) -> ChangeResult:
     rows = [Duty(texts.day(row["from"]), paise(row["rupees"])) for row in earlier["duties"]]
     return await _put(records, DutyTable(broker, name, tuple(rows)))
 
@@ -40,7 +40,7 @@ async def _put_back(records: Records, broker: str, name: str, earlier: View) -> 
     tell=tell_duty,
     command="duties put",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def put_duty(
     desk: Desk, actor: Actor, name: str, body: DutyRows, *, only_if: OnlyIf | None = None

@@ -21,7 +21,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-async def _put_back(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
     fields = {name: value for name, value in earlier.items() if name != "code"}
     return await _put(records, _group(broker, code, convert(fields, GroupBody)))
 
@@ -33,7 +33,7 @@ async def _put_back(records: Records, broker: str, code: str, earlier: View) -> 
     tell=tell_group,
     command="groups put",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def put_group(
     desk: Desk, actor: Actor, code: str, body: GroupBody, *, only_if: OnlyIf | None = None
@@ -68,7 +68,7 @@ def _group(broker: str, code: str, body: GroupBody) -> Group:
     tell=tell_group,
     command="groups set",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def patch_group(
     desk: Desk, actor: Actor, code: str, changes: Changes[GroupBody], *, only_if: OnlyIf | None = None
@@ -101,7 +101,7 @@ async def patch_group(
     tell=tell_group,
     command="groups step",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def step_margin(desk: Desk, actor: Actor, code: str, body: MarginStepBody) -> View:
     """Step the margin of the group CODE in one symbol, on one side.

@@ -27,7 +27,7 @@ _PIN_US_MAX = 7 * 86_400 * _US_PER_S
 _SET_AGAIN = "It cannot be put back: set the current rate instead."
 
 
-async def _put_back(records: Records, broker: str, instrument: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, instrument: str, earlier: View) -> ChangeResult:
     """Put back an earlier rate and its pin, with the time of the current one: older ones are ignored."""
     current, now_us = await records.tick(broker, instrument), await records.now_us()
     if earlier["source"] == "feed" and current is not None and current.tick.pinned_until_us is not None:
@@ -67,7 +67,7 @@ async def _unpin(records: Records, broker: str, current: BoardTick, now_us: int)
     tell=tell_rate,
     command="rates put",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def put_rate(desk: Desk, actor: Actor, instrument: str, body: RateBody) -> View:
     """Set the rate of INSTRUMENT.

@@ -22,7 +22,7 @@ from bullion.store.records import Records
 from bullion.unreadable import Unreadable
 
 
-async def _put_back(records: Records, broker: str, _subject: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, _subject: str, earlier: View) -> ChangeResult:
     held, unreadable = await find_switches(records, broker)
     restored = _switches(broker, convert(earlier, SwitchesBody))
     await records.put_switches(restored)
@@ -38,7 +38,7 @@ async def _put_back(records: Records, broker: str, _subject: str, earlier: View)
     tell=tell_switches,
     command="switches set",
     moves_prices=["price_tolerance_percent", "price_move_percent_max", "refuse_crossed"],
-    put_back=_put_back,
+    undo=_undo,
 )
 async def patch_switches(
     desk: Desk, actor: Actor, changes: Changes[SwitchesBody], *, only_if: OnlyIf | None = None

@@ -22,7 +22,7 @@ from bullion.refusals.refusal import RefusalError
 from bullion.store.records import Records
 
 
-async def _put_back(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
+async def _undo(records: Records, broker: str, code: str, earlier: View) -> ChangeResult:
     """Without the stock, which bookings have moved since."""
     now = await records.symbol(broker, code)
     if now is None:
@@ -40,7 +40,7 @@ async def _put_back(records: Records, broker: str, code: str, earlier: View) -> 
     tell=tell_symbol,
     command="symbols put",
     moves_prices=True,
-    put_back=_put_back,
+    undo=_undo,
 )
 async def put_symbol(
     desk: Desk, actor: Actor, code: str, body: SymbolBody, *, only_if: OnlyIf | None = None
@@ -66,7 +66,7 @@ async def put_symbol(
     tell=tell_symbol,
     command="symbols set",
     moves_prices=["pricing", "quoted_weight", "sides"],
-    put_back=_put_back,
+    undo=_undo,
 )
 async def patch_symbol(
     desk: Desk, actor: Actor, code: str, changes: Changes[SymbolBody], *, only_if: OnlyIf | None = None

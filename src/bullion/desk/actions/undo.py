@@ -45,8 +45,8 @@ async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
             raise RefusalError(CONFLICT, why_not)
         declared = all_actions()[entry.action]
         _require_allowed(actor, entry, declared)
-        assert declared.put_back is not None  # noqa: S101 - checked by `_why_not`
-        done = await declared.put_back(records, actor.broker, entry.subject, _state(entry.before))
+        assert declared.undo is not None  # noqa: S101 - checked by `_why_not`
+        done = await declared.undo(records, actor.broker, entry.subject, _state(entry.before))
         same = _comparable(done.before) == _comparable(_state(entry.after))
         if not same or await _changed_since(records, entry):
             raise RefusalError(
@@ -54,7 +54,7 @@ async def undo_change(desk: Desk, actor: Actor, number: str) -> View:
             )
         return done
 
-    return await desk.change(actor, f"entry {number}", work, goes_back=True)
+    return await desk.change(actor, f"entry {number}", work, undoes=True)
 
 
 async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
@@ -78,7 +78,7 @@ async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
                 "after": _state(entry.after),
             }
             for entry in latest.values()
-            if _taken_back(entry) not in undone and _why_not(entry, now_us) is None
+            if _undone_subject(entry) not in undone and _why_not(entry, now_us) is None
         ]
 
     return await desk.read(actor, "undoable", work)
@@ -87,9 +87,9 @@ async def list_undoable(desk: Desk, actor: Actor) -> list[View]:
 def _changed_thing(entry: Entry) -> object:
     """The same for all entries about one thing. The switches are one."""
     declared = all_actions().get(entry.action)
-    if declared is None or declared.put_back is None:
+    if declared is None or declared.undo is None:
         return entry.ordinal
-    return declared.put_back, entry.subject if declared.path_names else ""
+    return declared.undo, entry.subject if declared.path_names else ""
 
 
 async def _changed_since(records: Records, entry: Entry) -> bool:
@@ -104,10 +104,10 @@ async def _changed_since(records: Records, entry: Entry) -> bool:
         for each in await records.audit_matching(entry.broker, alike, _LATER_MAX)
         if _changed_thing(each) == _changed_thing(entry)
     ]
-    return _taken_back(entry) in undone or any(_taken_back(each) not in undone for each in changes)
+    return _undone_subject(entry) in undone or any(_undone_subject(each) not in undone for each in changes)
 
 
-def _taken_back(entry: Entry) -> str:
+def _undone_subject(entry: Entry) -> str:
     """The subject of the entry that takes this one back."""
     return f"entry {entry.ordinal}"
 
@@ -123,7 +123,7 @@ def _why_not(entry: Entry, now_us: int) -> str | None:
     """Why a change cannot be taken back, and what to do instead; None if it can."""
     declared, before, after = all_actions().get(entry.action), _state(entry.before), _state(entry.after)
     subject = entry.subject
-    if declared is None or declared.put_back is None:
+    if declared is None or declared.undo is None:
         return f"Entry {entry.ordinal} is not a change of prices that can be taken back."
     if now_us - entry.at_us > UNDO_US:
         return f"Entry {entry.ordinal} is more than a minute old. Change {subject} again instead."
