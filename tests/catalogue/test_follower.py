@@ -4,11 +4,15 @@ import asyncio
 
 import pytest
 
+from bullion.accounts.account import Account
 from bullion.accounts.broker import Broker
 from bullion.catalogue.catalogue import Catalogue
+from bullion.catalogue.clients import Clients
 from bullion.catalogue.follower import CatalogueFollower
-from bullion.catalogue.source import NO_EXTRA_READS, Changes, ExtraReads
+from bullion.catalogue.source import NO_EXTRA_READS, Changes, Entry, ExtraReads
+from bullion.environment import Environment
 from bullion.faults import StoreUnavailable
+from bullion.keys.key import Key
 
 pytestmark = pytest.mark.anyio
 
@@ -161,6 +165,40 @@ async def test_who_looks_for_a_key_is_told_of_the_fault_and_is_forgotten() -> No
     await catalogue_follower.look_up_account(7)
     assert [list(each.keys) for each in source.wanted] == [["a"], []]
     assert list(source.wanted[-1].accounts) == [7]
+
+
+class Callers:
+    """A store of keys that takes a moment to answer."""
+
+    async def changes(self, since: int | None, wanted: ExtraReads = NO_EXTRA_READS) -> Changes:
+        await asyncio.sleep(0.001)
+        found: list[Entry] = []
+        for key_id in wanted.keys:
+            number = int(key_id, 16)
+            found += [
+                Account(number, "main", f"c{number}", None, "retail", True, True, True),  # noqa: FBT003
+                Key(key_id, "main", number, Environment.TEST, "k", frozenset(), bytes(32), (), 0),
+            ]
+        return Changes(1, 0, found, whole=since is None)
+
+    async def wait_for_change(self, timeout_s: float) -> None:
+        raise AssertionError("nobody follows it")
+
+
+async def test_a_key_that_was_looked_up_is_there_when_its_caller_looks() -> None:
+    """Memory has room for four. Some call in the moment in which the read for others begins."""
+    catalogue = Catalogue(clients=Clients(8))
+    follower = CatalogueFollower(catalogue, Callers())
+    await follower.catch_up()
+
+    async def call(number: int) -> bool:
+        await asyncio.sleep(number * 0.0007)
+        await follower.look_up(f"{number:016x}")
+        return f"{number:016x}" in catalogue.keys
+
+    assert all(await asyncio.gather(*map(call, range(1, 300))))
+    await asyncio.gather(*(follower.look_up(f"{1:016x}") for _ in range(3)))
+    assert not follower._keys
 
 
 async def test_memory_is_filled_without_waiting_for_a_change() -> None:

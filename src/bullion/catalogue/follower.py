@@ -1,12 +1,17 @@
 """Keeps the catalogue up to date with the store."""
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 from bullion.follower import Follower
 
 from .catalogue import Catalogue
 from .source import ExtraReads, Source
+
+T = TypeVar("T")
 
 
 class CatalogueFollower(Follower):
@@ -22,14 +27,14 @@ class CatalogueFollower(Follower):
         source: Source,
         monotonic_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._keys: set[str] = set()
-        self._accounts: set[int] = set()
+        self._keys: Counter[str] = Counter()
+        """Those that callers wait for. Every read names them: none may evict them before they are used."""
+        self._accounts: Counter[int] = Counter()
         clients = catalogue.clients
 
         async def read() -> None:
             started_at_ns = monotonic_ns()
-            extra = ExtraReads(self._keys, self._accounts, clients.fill_after)
-            self._keys, self._accounts = set(), set()
+            extra = ExtraReads(set(self._keys), set(self._accounts), clients.fill_after)
             catalogue.apply(await source.changes(catalogue.version, extra), started_at_ns, extra)
 
         async def wait_for_change(timeout_s: float) -> None:
@@ -40,9 +45,20 @@ class CatalogueFollower(Follower):
 
     async def look_up(self, key_id: str) -> None:
         """Bring memory up to date, including this key, if it exists. May raise StoreFault."""
-        self._keys.add(key_id)
-        await self.catch_up()
+        with _waiting_for(key_id, self._keys):
+            await self.catch_up()
 
     async def look_up_account(self, account_id: int) -> None:
-        self._accounts.add(account_id)
-        await self.catch_up()
+        with _waiting_for(account_id, self._accounts):
+            await self.catch_up()
+
+
+@contextmanager
+def _waiting_for(name: T, waiting: Counter[T]) -> Iterator[None]:
+    waiting[name] += 1
+    try:
+        yield
+    finally:
+        waiting[name] -= 1
+        if not waiting[name]:
+            del waiting[name]
