@@ -398,3 +398,20 @@ async def test_what_a_connection_proved_is_not_told() -> None:
     key = fixture.key()
     await fixture.call(key)
     assert key[-51:] not in repr(fixture.connection)
+
+
+@pytest.mark.parametrize(
+    "long",
+    [
+        {b"x-forwarded-for": [b"1" * 15_000]},
+        {b"x-forwarded-for": [b""] * 100},
+        {b"host": [b"h" * 2_000]},
+    ],
+)
+async def test_an_idle_connection_keeps_no_long_headers(long: HeaderValues) -> None:
+    fixture = Fixture()
+    key = fixture.key()
+    assert (await fixture.admit({b"x-api-key": [key.encode()], **long})).account is ACCOUNT
+    assert not fixture.connection
+    await fixture.call(key)
+    assert fixture.connection

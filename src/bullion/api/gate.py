@@ -7,6 +7,7 @@ the budgets take one round trip. The gate does not read the request's body.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 
@@ -61,10 +62,14 @@ MEMORY_AGE_NS_MAX = 30_000_000_000
 _ADMISSION = "admission"
 
 Said = tuple[
-    Sequence[bytes] | None, Sequence[bytes] | None, Sequence[bytes] | None, str, Environment, Scope, bool
+    str, Environment, Scope, bool, Sequence[bytes] | None, Sequence[bytes] | None, Sequence[bytes] | None
 ]
-"""What a call says of itself: the values of its headers with the key, the host and the proxies that it came
-through, its peer, its environment and scope, and whether it opens a stream."""
+"""What a call says of itself: its peer, environment and scope, whether it opens a stream, and the values of
+its headers `Host`, `X-Forwarded-For` and `X-API-Key`."""
+
+_SAID_BYTES_MAX = 1024
+_HEADER_BYTES = 64
+"""What a header takes in memory besides its value."""
 
 
 class Caller(msgspec.Struct):
@@ -136,18 +141,18 @@ class Gate:
         Calls of one connection mostly say the same of themselves: then its last admission is used again.
         """
         said = (
-            headers.get(b"x-api-key"),
-            headers.get(b"host"),
-            headers.get(b"x-forwarded-for"),
             peer,
             environment,
             scope,
             opens_stream,
+            headers.get(b"host"),
+            headers.get(b"x-forwarded-for"),
+            headers.get(b"x-api-key"),
         )
         admission = None if connection is None else connection.get(_ADMISSION)
         if admission is None or not self._holds(admission, said):
             admission = await self._identify(call, headers, said)
-            if connection is not None and admission.lasting:
+            if connection is not None and admission.lasting and _is_short(said):
                 connection[_ADMISSION] = admission
         key = admission.key
         call.address, call.key_id = admission.address, key.key_id
@@ -179,7 +184,7 @@ class Gate:
 
     async def _identify(self, call: Call, headers: HeaderValues, said: Said) -> Admission:
         """Check everything but the budgets. Raises RefusalError."""
-        *_, peer, environment, scope, opens_stream = said
+        peer, environment, scope, opens_stream, *_ = said
         call.address = self.addresses.source(peer, headers.get(b"x-forwarded-for", ()))
         serial, host = self.catalogue.serial, headers.get(b"host", _NO_HOST)[-1]
         broker = self.catalogue.hosts.get(host_name(host), self.default_broker)
@@ -292,6 +297,12 @@ class Gate:
             return
         if isinstance(outcome, Throttled):
             raise _throttled(outcome)
+
+
+def _is_short(said: Said) -> bool:
+    """Whether it may be kept: the memory that a caller can take with idle connections is limited."""
+    values = chain.from_iterable(each for each in said[-3:] if each)
+    return sum(len(value) + _HEADER_BYTES for value in values) <= _SAID_BYTES_MAX
 
 
 def _tightest(outcome: Allowed | Throttled | Exceeded) -> BudgetState | None:

@@ -90,6 +90,8 @@ class Catalogue:
         """Apply the result of a read that began at `asked_at_ns` and included `extra`."""
         if self.version is not None and changes.version < self.version and not changes.whole:
             return  # A later result was applied before this one.
+        if changes.whole or changes.version != self.version:
+            self.serial += 1  # First: an error may leave half of the changes here.
         if changes.whole:
             self._clear()
         for entry in changes.entries:
@@ -97,8 +99,6 @@ class Catalogue:
         if changes.whole or self.clients.fill_after is not None:
             self.clients.finish_page(changes.page_ends_at, extra)
         self.clients.evict(extra)
-        if changes.whole or changes.version != self.version:
-            self.serial += 1
         self.version = changes.version
         first, self._applied_at_ns = self._applied_at_ns is None, asked_at_ns
         # The store read its clock between the start of the read and now. A read that waited on its way must
