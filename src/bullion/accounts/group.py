@@ -19,6 +19,11 @@ class Sizes(NamedTuple):
     def of(cls, size: SizeRule) -> "Sizes":
         return cls(size.minimum_e4, size.maximum_e4, size.step_e4)
 
+    @property
+    def smallest_e4(self) -> int:
+        """The first multiple of the step that is not below the minimum."""
+        return -(-self.minimum_e4 // self.step_e4) * self.step_e4
+
     def allow(self, quantity_e4: int) -> bool:
         minimum_e4, maximum_e4, step_e4 = self
         return minimum_e4 <= quantity_e4 <= maximum_e4 and quantity_e4 % step_e4 == 0

@@ -13,7 +13,7 @@ from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
 
 from .checks import check_all
-from .offer import Offer, make_offer
+from .offer import Offer, make_offer, smallest_order
 from .request import PlaceOrder
 from .verdict import Priced, Refusal, Verdict
 
@@ -90,9 +90,7 @@ class Market:
 
     def refusal_of_smallest_order(self, account: Account, offer: Offer, side: Side) -> RefusalCode | None:
         """The refusal that the smallest order would get now; None if the market accepts it."""
-        sizes = offer.sizes
-        quantity_e4 = -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
-        verdict = self.check(account, PlaceOrder(offer.symbol.code, side.value, quantity_e4, None, None))
+        verdict = self.check(account, smallest_order(offer, side))
         return verdict.refusal if isinstance(verdict, Refusal) else None
 
     def _is_open(self, switches: Switches, now_us: int) -> bool:

@@ -19,6 +19,7 @@ from bullion.refusals import catalogue as codes
 from bullion.refusals.refusal import RefusalCode
 
 from .instant import instant_text
+from .request import PlaceOrder
 from .verdict import Refusal
 
 _encode = msgspec.json.Encoder().encode
@@ -80,6 +81,11 @@ class Offer(msgspec.Struct, frozen=True):
 
 def premium_paise(terms: Terms, side: Side) -> int | None:
     return terms.buy_premium_paise if side is BUY else terms.sell_premium_paise
+
+
+def smallest_order(offer: Offer, side: Side) -> PlaceOrder:
+    """The smallest that the sizes allow. If the market refuses it, it refuses every order."""
+    return PlaceOrder(offer.symbol.code, side.value, offer.sizes.smallest_e4, None, None)
 
 
 def make_offer(

@@ -153,8 +153,7 @@ async def _read(
 
 
 def _smallest_e4(offer: Offer | None) -> int:
-    sizes = None if offer is None else offer.sizes
-    return 1 if sizes is None else -(-sizes.minimum_e4 // sizes.step_e4) * sizes.step_e4
+    return 1 if offer is None else offer.sizes.smallest_e4
 
 
 def _view(desk: Desk, found: _Preview, *, has_quantity: bool) -> View:

@@ -12,8 +12,7 @@ from bullion.metals.weight import weight_text
 from bullion.orders.checks import check
 from bullion.orders.crossed import crossed_groups
 from bullion.orders.instant import instant_text
-from bullion.orders.offer import Offer, make_offer
-from bullion.orders.request import PlaceOrder
+from bullion.orders.offer import Offer, make_offer, smallest_order
 from bullion.orders.verdict import Refusal
 from bullion.rates.freshness import US_PER_S
 from bullion.records.page import Page
@@ -136,7 +135,8 @@ def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
     """`live`, or why the market would refuse the smallest order now."""
     symbol, hours = offer.symbol, offer.switches.trading_hours
     market_open = hours is None or hours.is_open(now_us)
-    verdict = check(_smallest(symbol), offer, now_us, rates_ready=True, market_open=market_open)
+    side = next(side for side in Side if side in symbol.sides)
+    verdict = check(smallest_order(offer, side), offer, now_us, rates_ready=True, market_open=market_open)
     if not isinstance(verdict, Refusal):
         return LIVE, None
     refusal = verdict.refusal
@@ -147,10 +147,3 @@ def _state(offer: Offer, now_us: int) -> tuple[str, str | None]:
 
 def is_live(offer: Offer, now_us: int) -> bool:
     return _state(offer, now_us)[0] == LIVE
-
-
-def _smallest(symbol: Symbol) -> PlaceOrder:
-    side = next(side for side in Side if side in symbol.sides)
-    size = symbol.size
-    quantity_e4 = -(-size.minimum_e4 // size.step_e4) * size.step_e4
-    return PlaceOrder(symbol.code, side.value, quantity_e4, None, None)
