@@ -342,11 +342,14 @@ async def stand_at(engine: Engine, book_id: int, ordinals: int) -> None:
     await rows(
         engine,
         f"""{numbers}
-        INSERT INTO orders SELECT
+        INSERT INTO orders (
+            book_id, ordinal, id, source, idempotency_key, symbol_code, trade_type, quantity_e4, metal,
+            price_paise, total_paise, status, request_id, created_at_us, price_anatomy
+        ) SELECT
             CAST($1 AS BIGINT), n, 'id' || n, 'api', 'k' || n,
             CASE WHEN n % 3 = 0 THEN 'SILVER' ELSE 'GOLD' END, CASE WHEN n % 2 = 0 THEN 'buy' ELSE 'sell' END,
-            1, NULL, NULL, CASE WHEN n % 3 = 0 THEN 'silver' ELSE 'gold' END, 1, 1, 'filled', NULL, 'r',
-            {NOW_US} - 1000000 + n, '{{}}', NULL, NULL, NULL, NULL FROM numbers""",
+            1, CASE WHEN n % 3 = 0 THEN 'silver' ELSE 'gold' END, 1, 1, 'filled', 'r',
+            {NOW_US} - 1000000 + n, '{{}}' FROM numbers""",
         book_id,
         ordinals,
     )

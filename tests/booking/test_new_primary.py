@@ -272,8 +272,9 @@ async def test_the_desk_finds_an_account_although_a_lost_one_had_its_version(
     node: Node, other_node: Node, failover: Failover
 ) -> None:
     def opened(login_id: str) -> Account:
-        switches = {"active": True, "api_access": True, "production_trading": False}
-        return Account(0, "main", login_id, None, "retail", **switches)
+        return Account(
+            0, "main", login_id, None, "retail", active=True, api_access=True, production_trading=False
+        )
 
     async def opens(on: Node, login_id: str) -> None:
         await RecordStore(on.engine).write(

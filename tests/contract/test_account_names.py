@@ -1,6 +1,7 @@
 """The desk's search by a part of a name finds what a look at every account finds, also after changes."""
 
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -50,7 +51,9 @@ class Brokerage:
                 broker, login_id = self.chance.choice(["main", "main", "other"]), self.name().strip() or "x"
                 if await records.client(broker, login_id) is None:
                     firm = self.chance.choice([None, "", self.name(), self.name()])
-                    flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
+                    flags: dict[str, Any] = dict.fromkeys(
+                        ("active", "api_access", "production_trading"), True
+                    )
                     new = Account(0, broker, login_id, firm, "retail", **flags)
                     await records.insert_account(new, Allocation(0, 0))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bullion.booking import breaks, hedge_requests, hedging, reconciliation, venue_calls
-from bullion.hedge import venue, watch
+from bullion.hedge import venue, venues, watch
 from tests.docs.markdown import ROOT, blocks, prose, quoted
 from tests.support.venue_contract import VenueContract, VenueTrial
 
@@ -18,6 +18,13 @@ def limits() -> dict[str, str]:
     lines = [line for line in prose(VENUES).splitlines() if line.startswith("| ")]
     rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
     return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+def test_every_venue_has_its_row() -> None:
+    lines = [line for line in prose(VENUES).splitlines() if line.startswith("| `")]
+    cells = [[cell.strip(" `") for cell in line.strip("|").split(" | ")] for line in lines]
+    adapters = {row[0] for row in cells if " in `bullion.hedge." in row[1]}
+    assert adapters == set(venues.VENUES)
 
 
 def test_the_limits_of_time_are_those_of_the_code() -> None:

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import msgspec
@@ -90,7 +91,7 @@ class Store:
             records = Records(transaction, store.memory)
             await records.put_broker(Broker("main", "Main"))
             await records.put_group(Group("main", "retail", trading=True, terms={}, default_terms=None))
-            flags = dict.fromkeys(("active", "api_access", "production_trading"), True)
+            flags: dict[str, Any] = dict.fromkeys(("active", "api_access", "production_trading"), True)
             for number in range(accounts):
                 new = Account(0, "main", f"client{number:04}", f"Firm {number}", "retail", **flags)
                 await records.insert_account(new, Allocation(0, 0))

@@ -41,7 +41,7 @@ class Action:
     dealer_values: Mapping[str, object]
     """A dealer may also set these fields, to these values alone."""
     audit_text: str | None
-    """Such as "set a group", after the actor's name. None for actions that change nothing."""
+    """Such as "set a group", after the actor's name. None for actions that write no entry."""
     tell: Tell | None
     """Puts an entry of it into words; None: its text and its subject do."""
     status: int

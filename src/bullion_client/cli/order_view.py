@@ -41,6 +41,8 @@ def print_order(order: Order) -> None:
 
 
 def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, datetime):
         return instant(value)
     return weight(value) if isinstance(value, Decimal) else text(value)

@@ -1,6 +1,6 @@
 """The request to place an order, and the order in responses.
 
-To add a field to an order's response, add it to a struct and to `order_view`.
+To show a field in an order's response, add it to a struct and to `order_view`.
 """
 
 from typing import Annotated

@@ -94,7 +94,10 @@ async def patch_hedge(
 async def list_executions(
     desk: Desk, actor: Actor, order_id: str | None = None, page: Page = FIRST_PAGE
 ) -> tuple[list[View], int]:
-    """List what the venue executed or refused, newest orders first."""
+    """List what the simulated venue, or the desk in its place, executed or refused, newest orders first.
+
+    Deals over FIX are shown with their orders and covers.
+    """
     if order_id is not None:
         order_id = order_id.lower()
         if not ORDER_ID.fullmatch(order_id):
