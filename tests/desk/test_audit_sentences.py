@@ -32,6 +32,13 @@ def test_an_entry_that_nothing_tells_is_told_by_its_text_and_subject() -> None:
     )
 
 
+def test_a_field_of_an_account_that_has_no_words_is_told_under_its_own_name() -> None:
+    before, after = {"group": "retail", "pays_late": False}, {"group": "vip", "pays_late": True}
+    assert told("patch_account", "asha", before, after) == (
+        "asha: group retail → vip; asha: pays late no → yes"
+    )
+
+
 TERMS = {"buy_premium": "150.00", "sell_premium": "-150.00", "minimum": None, "maximum": None, "step": None}
 
 

@@ -21,7 +21,8 @@ def sentences(entry: View, units: Mapping[str, Units]) -> list[Sentence]:
     confirmed = after.pop(CONFIRMED, None)
     told = Told(entry["subject"], before, after, units)
     try:
-        found = list(tell(told)) if (tell := _tell(entry["action"])) else []
+        tell = _wording(entry["action"])[1]
+        found = list(tell(told)) if tell else []
     except (KeyError, TypeError, AttributeError, ValueError):
         found = []  # Another version wrote it with other fields.
     if not found:
@@ -95,16 +96,14 @@ _OTHER_ENTRIES: dict[str, tuple[str, Tell]] = {
 
 def audit_text_of(name: str) -> str:
     """The text of an audit entry, which follows the actor's name."""
-    declared = all_actions().get(name)
-    text = declared.audit_text if declared else _OTHER_ENTRIES.get(name, (None,))[0]
-    return text or name.replace("_", " ")
+    return _wording(name)[0] or name.replace("_", " ")
 
 
-def _tell(name: str) -> Tell | None:
+def _wording(name: str) -> tuple[str | None, Tell | None]:
     declared = all_actions().get(name)
-    if declared:
-        return declared.tell
-    return _OTHER_ENTRIES[name][1] if name in _OTHER_ENTRIES else None
+    if declared is not None:
+        return declared.audit_text, declared.tell
+    return _OTHER_ENTRIES.get(name, (None, None))
 
 
 def entry_names() -> list[str]:
