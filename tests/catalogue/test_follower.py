@@ -99,6 +99,22 @@ async def test_an_answer_that_was_overtaken_changes_nothing() -> None:
     assert catalogue.brokers["main"].name == "new"
 
 
+async def test_an_answer_that_fails_halfway_moves_the_serial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was worked out from memory before must not be used with the half that was applied."""
+    catalogue = Catalogue()
+    catalogue.apply(Changes(1, 0, [Broker("main", "at 1")], whole=True), 0)
+    before, put = catalogue.serial, catalogue._put
+
+    def fails(entry: Entry) -> None:
+        put(entry)
+        raise ValueError("halfway")
+
+    monkeypatch.setattr(catalogue, "_put", fails)
+    with pytest.raises(ValueError, match="halfway"):
+        catalogue.apply(Changes(2, 0, [Broker("main", "at 2")]), 1)
+    assert (catalogue.brokers["main"].name, catalogue.serial) == ("at 2", before + 1)
+
+
 async def test_memory_that_was_never_loaded_is_as_old_as_can_be() -> None:
     catalogue = Catalogue()
     assert not catalogue.loaded
